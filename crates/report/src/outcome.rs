@@ -1,5 +1,7 @@
 //! A trial's outcome in words and marks.
 
+use std::collections::HashMap;
+
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::summary::{Summary, wording};
 use terca_core::run::event::TrialHead;
@@ -15,6 +17,22 @@ pub fn of_variant<'a>(
     results.trials.iter().filter(move |trial| {
         trial.head.environment == environment && trial.head.experiment == experiment
     })
+}
+
+/// Returns the trials of each eval in each variant, in the order of the first ones.
+pub fn by_case(results: &Results) -> Vec<Vec<&TrialResult>> {
+    let mut cases: Vec<Vec<&TrialResult>> = Vec::new();
+    let mut places: HashMap<[&str; 3], usize> = HashMap::new();
+    for trial in &results.trials {
+        let head = &trial.head;
+        let case = [&*head.eval, &*head.environment, &*head.experiment];
+        let place = *places.entry(case).or_insert(cases.len());
+        match cases.get_mut(place) {
+            Some(trials) => trials.push(trial),
+            None => cases.push(vec![trial]),
+        }
+    }
+    cases
 }
 
 /// Returns the mark of a status, which says what its colour says.

@@ -6,10 +6,10 @@ use camino::Utf8PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
-use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
+use terca_core::run::settings::{self, Demand, FailOn, Keep, RunSettings, SelectionSettings};
 use terca_core::wire::network::Network;
 
-use self::values::{keep, network, one_of, sandbox, seconds, usd, within};
+use self::values::{keep, network, one_of, sandbox, seconds, share, usd, within};
 
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
@@ -187,6 +187,27 @@ pub struct WorkerArgs {
     /// Run trials on these workers; `local` is this machine (repeatable, comma-separated)
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
     pub on: Vec<String>,
+}
+
+/// What exit status 0 demands.
+#[derive(Debug, Clone, Default, Args)]
+pub struct DemandArgs {
+    /// Exit with 0 if at least this share of the judged trials passed (default: 1.0, or 0 with --fail-on)
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    pub fail_under: Option<f64>,
+    /// Exit with 1 by the verdict instead of the pass rate: never, if worse than the baseline, or unless it is better
+    #[arg(long, value_name = "WHAT", value_parser = one_of::<FailOn>(&["errors", "worse", "not-better"]))]
+    pub fail_on: Option<FailOn>,
+}
+
+impl From<&DemandArgs> for Demand {
+    fn from(args: &DemandArgs) -> Self {
+        let unsaid = if args.fail_on.is_some() { 0.0 } else { 1.0 };
+        Demand {
+            fail_under: args.fail_under.unwrap_or(unsaid),
+            fail_on: args.fail_on,
+        }
+    }
 }
 
 /// The outputs of a run for a CI system, beside its exit status.

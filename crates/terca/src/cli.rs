@@ -156,6 +156,7 @@ mod tests {
             fail_fast: true,
             retries: Some(2),
             fail_under: 0.9,
+            fail_on: None,
             margin: Some(0.025),
             keep: Keep::Failed,
             replay: None,

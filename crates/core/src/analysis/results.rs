@@ -6,13 +6,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::summary::{NoVerdict, Summary, standings, summarise};
+use crate::analysis::summary::{NoVerdict, Summary, Verdict, standings, summarise};
 use crate::config::adaptive::Adaptive;
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{RunStatus, StopReason, StoppedVariant, TrialHead};
 use crate::run::outcome::{Attempt, TrialReport};
 use crate::run::remark::Remark;
 use crate::run::seal::JournalEnd;
+use crate::run::settings::{Demand, FailOn};
 use crate::run::state::{RunState, Spent};
 
 /// The version of `results.json`.
@@ -186,9 +187,9 @@ impl Results {
     }
 }
 
-/// The exit status of a run: 0 when the share asked for passed, 1 when not, 3 when some trials could not be
-/// judged, so that the result is incomplete. In an ablation, rows without a part that helps are expected to fail.
-pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
+/// The exit status of a run: 0 when the share asked for passed and no verdict is one to fail on, 1 when not, 3 when some trials
+/// could not be judged, so that the result is incomplete. In an ablation, rows without a part that helps are expected to fail.
+pub fn exit_status(results: &Results, demand: Demand) -> u8 {
     let summary = &results.summary;
     let judged = summary.passed + summary.partial + summary.failed;
     if summary.errors > 0 {
@@ -201,13 +202,23 @@ pub fn exit_status(results: &Results, fail_under: f64) -> u8 {
     let share = summary.passed as f64 / judged.max(1) as f64;
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
     let is_ablation = summary.no_verdict == Some(NoVerdict::Ablation);
-    let enough = is_ablation || share + 1e-9 >= fail_under;
-    u8::from(!enough || unfinished > 0)
+    let enough = is_ablation || share + 1e-9 >= demand.fail_under;
+    let is_bad = |verdict: Verdict| match demand.fail_on {
+        None | Some(FailOn::Errors) => false,
+        Some(FailOn::Worse) => verdict == Verdict::Worse,
+        Some(FailOn::NotBetter) => verdict != Verdict::Better,
+    };
+    let mut comparisons = summary.comparisons.iter();
+    let is_bad = comparisons.any(|comparison| is_bad(comparison.verdict));
+    // Without a comparison nothing is better.
+    let is_missing = demand.fail_on == Some(FailOn::NotBetter) && summary.comparisons.is_empty();
+    u8::from(!enough || unfinished > 0 || is_bad || is_missing)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::summary::Comparison;
 
     #[test]
     fn exit_statuses() {
@@ -236,9 +247,37 @@ mod tests {
             (0, 2, 0, 0, 0.0, 0),
         ] {
             assert_eq!(
-                exit_status(&results(passed, failed, errors, pending), fail_under),
+                exit_status(
+                    &results(passed, failed, errors, pending),
+                    Demand {
+                        fail_under,
+                        fail_on: None
+                    }
+                ),
                 status
             );
+        }
+        for (verdict, fails_on) in [
+            (Some(Verdict::Better), [0, 0, 0]),
+            (Some(Verdict::Equivalent), [0, 0, 1]),
+            (Some(Verdict::Inconclusive), [0, 0, 1]),
+            (Some(Verdict::Worse), [0, 1, 1]),
+            (None, [0, 0, 1]),
+        ] {
+            let mut results = results(1, 3, 0, 0);
+            let comparison = verdict.map(|verdict| Comparison {
+                verdict,
+                ..Comparison::default()
+            });
+            results.summary.comparisons.extend(comparison);
+            let statuses = [FailOn::Errors, FailOn::Worse, FailOn::NotBetter].map(|fail_on| {
+                let demand = Demand {
+                    fail_under: 0.0,
+                    fail_on: Some(fail_on),
+                };
+                exit_status(&results, demand)
+            });
+            assert_eq!(statuses, fails_on, "{verdict:?}");
         }
     }
 }

@@ -28,6 +28,27 @@ pub const RETRIES: RangeInclusive<u32> = 0..=1_000;
 /// Time limits in seconds, and budgets in US dollars.
 const ABOVE_ZERO: RangeInclusive<f64> = f64::MIN_POSITIVE..=1e9;
 
+/// The end of a run that fails it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailOn {
+    /// Trials that could not be judged or did not run.
+    Errors,
+    /// The same, or an experiment that is worse than the baseline.
+    Worse,
+    /// The same, or an experiment that is not better than the baseline.
+    NotBetter,
+}
+
+/// What exit status 0 of a run demands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// The share of judged trials that must pass.
+    pub fail_under: f64,
+    /// See [`FailOn`].
+    pub fail_on: Option<FailOn>,
+}
+
 /// Everything that decides how a run goes, apart from the suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,6 +79,9 @@ pub struct RunSettings {
     pub retries: Option<u32>,
     /// The share of judged trials that must pass for exit status 0.
     pub fail_under: f64,
+    /// The end of a run that is not exit status 0, beside that share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_on: Option<FailOn>,
     /// The smallest difference that matters, as a share, instead of what the suite says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
@@ -145,6 +169,7 @@ impl Default for RunSettings {
             fail_fast: false,
             retries: None,
             fail_under: 1.0,
+            fail_on: None,
             margin: None,
             keep: Keep::Changed,
             replay: None,
@@ -156,6 +181,14 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
+    /// Returns what exit status 0 demands.
+    pub fn demand(&self) -> Demand {
+        Demand {
+            fail_under: self.fail_under,
+            fail_on: self.fail_on,
+        }
+    }
+
     /// Returns the settings without secrets. Terca's own words are left alone: they would not be readable any more.
     pub(super) fn masked(&self, mask: &Mask) -> Self {
         RunSettings {

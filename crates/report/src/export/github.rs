@@ -9,15 +9,17 @@
 use std::borrow::Cow;
 
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::analysis::summary::Verdict;
+use terca_core::run::outcome::Status;
 use terca_core::text::stripped::stripped;
 use unicode_width::UnicodeWidthChar;
 
 use crate::names::Names;
-use crate::outcome::reasons;
+use crate::outcome::{by_case, reasons};
 use crate::term::{clean, truncate};
 use crate::text::failures::is_failure;
 
-/// GitHub shows no more than ten errors of a step.
+/// GitHub shows no more than ten errors of a step, and as many notices.
 const MOST: usize = 10;
 const LONGEST: usize = 1_000;
 
@@ -29,42 +31,73 @@ pub struct FilePlace {
     pub line: usize,
 }
 
-/// One `::error` line for each trial that did not pass, and a note when there are more than GitHub shows. `place` finds the
-/// line that a trial's error is shown beside.
+/// One line for each eval in a variant that did not always pass, one for each verdict, and a note when there are more than
+/// GitHub shows. A trial that was not judged is an error. One that did not pass is an error where it is to pass: the trials of
+/// a baseline, and of an experiment that is not worse, are no more than a notice. `place` finds the line that a trial is shown
+/// beside.
 pub fn annotations(results: &Results, place: &dyn Fn(&TrialResult) -> Option<FilePlace>) -> String {
     let names = Names::of_results(results);
-    let failed: Vec<&TrialResult> = results
-        .trials
-        .iter()
-        .filter(|trial| is_failure(trial.report.status))
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for comparison in &results.summary.comparisons {
+        let level = match comparison.verdict {
+            Verdict::Worse => "error",
+            _ => "notice",
+        };
+        let place = comparison.place.as_ref();
+        let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+        let title = format!("{}{place}: {}", comparison.arm, comparison.verdict.as_str());
+        let said = data(&one_line(&comparison.sentence));
+        lines.push((level, format!("title={}::{said}", property(&title))));
+    }
+    for trials in by_case(results) {
+        let is_error = |trial: &&TrialResult| trial.report.status == Status::Error;
+        let (errors, failed): (Vec<&TrialResult>, Vec<&TrialResult>) = trials
+            .iter()
+            .filter(|trial| is_failure(trial.report.status))
+            .copied()
+            .partition(is_error);
+        for alike in [errors, failed] {
+            let Some(first) = alike.first() else { continue };
+            let (summary, head) = (&results.summary, &first.head);
+            let is_bad = is_error(first) || summary.is_to_pass(&head.environment, &head.experiment);
+            let level = if is_bad { "error" } else { "notice" };
+            let line = annotation(&alike, trials.len(), &names, place(first));
+            lines.push((level, line));
+        }
+    }
+    // GitHub shows the first ones alone.
+    lines.sort_by_key(|(level, _)| *level != "error");
+    let more = lines.len().saturating_sub(MOST);
+    let shown = lines.into_iter().take(MOST);
+    let mut text: String = shown
+        .map(|(level, line)| format!("::{level} {line}\n"))
         .collect();
-    let mut text: String = failed
-        .iter()
-        .take(MOST)
-        .map(|trial| annotation(trial, &names, place(trial)))
-        .collect();
-    if failed.len() > MOST {
-        let said = format!(
-            "{} more trials did not pass; the job's summary has them",
-            failed.len() - MOST
-        );
-        text += &format!("::notice title=Terca::{said}\n");
+    if more > 0 {
+        text += &format!("::notice title=Terca::{more} more lines are in the job's summary\n");
     }
     text
 }
 
-fn annotation(trial: &TrialResult, names: &Names, place: Option<FilePlace>) -> String {
-    let title = format!(
-        "{}: {}",
-        names.trial(&trial.head),
-        trial.report.status.as_str()
-    );
-    let said = reasons(&trial.report).join("; ");
+/// Returns the line about the trials of an eval in a variant that did not pass.
+fn annotation(
+    failed: &[&TrialResult],
+    trials: usize,
+    names: &Names,
+    place: Option<FilePlace>,
+) -> String {
+    let first = failed[0];
+    let of = match trials {
+        1 => String::new(),
+        trials => format!(" in {} of {trials} trials", failed.len()),
+    };
+    let status = first.report.status.as_str();
+    let title = format!("{}: {status}{of}", names.cell(&first.head));
+    let said = reasons(&first.report).join("; ");
     let place = place.map_or_else(String::new, |FilePlace { file, line }| {
         format!(",file={},line={line}", property(&file))
     });
     format!(
-        "::error title={}{place}::{}\n",
+        "title={}{place}::{}",
         property(&title),
         data(&one_line(&said))
     )
@@ -163,9 +196,7 @@ mod tests {
         let text = annotations(&script.results(), &place);
         assert_eq!(text.matches("::error ").count(), 10);
         assert_eq!(text.lines().count(), 11);
-        assert!(text.ends_with(
-            "::notice title=Terca::3 more trials did not pass; the job's summary has them\n"
-        ));
+        assert!(text.ends_with("::notice title=Terca::3 more lines are in the job's summary\n"));
         let second = text.lines().nth(1).unwrap();
         assert!(
             second.contains("%3A failed,file=fib-recursive/a%2C b%3A c.yaml,line=7::t: "),

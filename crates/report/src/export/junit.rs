@@ -1,4 +1,7 @@
-//! A run as JUnit XML, for CI systems: a suite per variant, a case per eval and repetition.
+//! A run as JUnit XML, for CI systems: a suite per variant with a case per eval, and one with a case per verdict.
+//!
+//! A case has all repetitions. It fails where one of them does not pass and is to pass: CI systems show each failure in red, and
+//! the failures of a baseline, or of an experiment that is not worse, are expected. Its `system-out` has them nevertheless.
 //!
 //! Not with a library for JUnit: the schema that Jenkins publishes (`junit-10.xsd`, the strictest that is in
 //! common use) knows `skipped` on suites, no `disabled` and no `uuid`, and no `properties` in cases. So the figures of
@@ -7,13 +10,13 @@
 use maud::{Markup, PreEscaped, Render, html};
 use terca_core::analysis::metrics::METRICS;
 use terca_core::analysis::results::{Results, TrialResult};
-use terca_core::analysis::summary::{VariantSummary, wording};
+use terca_core::analysis::summary::{Comparison, VariantSummary, Verdict, wording};
 use terca_core::grade::test_report::CaseEnd;
 use terca_core::run::outcome::Status;
 use terca_core::text::stripped::stripped;
 
 use crate::export::trial_rows::row;
-use crate::outcome::{of_variant, reasons};
+use crate::outcome::{by_case, reasons};
 
 /// The columns of a trial's row that say how it went in numbers.
 const FIGURES: [&str; 12] = [
@@ -21,57 +24,130 @@ const FIGURES: [&str; 12] = [
     "costUsd", "agentSeconds", "attempts", "timedOut", "modelObserved", "dir",
 ];
 
-const FAILURES: [Status; 2] = [Status::Partial, Status::Failed];
-const ERRORS: [Status; 1] = [Status::Error];
-const SKIPPED: [Status; 2] = [Status::Interrupted, Status::Pending];
-
 pub fn junit(results: &Results) -> String {
-    let trials: Vec<&TrialResult> = results.trials.iter().collect();
+    let cases: Vec<Case<'_>> = by_case(results)
+        .into_iter()
+        .map(|trials| Case::new(results, trials))
+        .collect();
+    let verdicts = &results.summary.comparisons;
+    let worse = verdicts
+        .iter()
+        .filter(|verdict| verdict.verdict == Verdict::Worse);
+    let worse = worse.count();
+    let all: Vec<&Case<'_>> = cases.iter().collect();
     let document = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
-        testsuites name=(attribute(&results.suite)) tests=(trials.len()) failures=(count(&trials, &FAILURES))
-            errors=(count(&trials, &ERRORS)) time=(time(&trials)) {
+        testsuites name=(attribute(&results.suite)) tests=(all.len() + verdicts.len())
+            failures=(count(&all, End::Failed) + worse) errors=(count(&all, End::Error)) time=(time(&all)) {
             "\n"
-            @for variant in &results.summary.variants { (suite(results, variant)) "\n" }
+            @for variant in &results.summary.variants { (suite(results, variant, &cases)) "\n" }
+            @if !verdicts.is_empty() {
+                testsuite name="verdicts" tests=(verdicts.len()) failures=(worse) errors="0" time="0" skipped="0"
+                    timestamp=[timestamp(results)] {
+                    "\n"
+                    @for comparison in verdicts { (verdict(results, comparison)) "\n" }
+                }
+                "\n"
+            }
         }
         "\n"
     };
     document.into_string()
 }
 
-fn suite(results: &Results, variant: &VariantSummary) -> Markup {
-    let trials = of_variant(results, &variant.environment, &variant.experiment);
-    let trials: Vec<&TrialResult> = trials.collect();
-    let name = format!("{}.{}", variant.environment, variant.experiment);
-    // Without a zone, which older readers do not know; it is UTC.
-    let timestamp = results.started_at;
-    let timestamp = timestamp.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S").to_string());
-    html! {
-        testsuite name=(attribute(&name)) tests=(trials.len()) failures=(count(&trials, &FAILURES))
-            errors=(count(&trials, &ERRORS)) time=(time(&trials)) skipped=(count(&trials, &SKIPPED))
-            timestamp=[timestamp] {
-            "\n"
-            properties { "\n" (properties(results, variant, trials.first().copied())) }
-            "\n"
-            @for trial in trials { (case(results, trial, &name)) "\n" }
+/// The trials of an eval in a variant.
+struct Case<'a> {
+    trials: Vec<&'a TrialResult>,
+    /// The trial that says why it ended so.
+    told: &'a TrialResult,
+    end: End,
+}
+
+/// How a case ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Passed,
+    Failed,
+    Error,
+    Skipped,
+}
+
+impl<'a> Case<'a> {
+    fn new(results: &Results, trials: Vec<&'a TrialResult>) -> Self {
+        let head = &trials[0].head;
+        let is_to_pass = results
+            .summary
+            .is_to_pass(&head.environment, &head.experiment);
+        let end_of = |trial: &TrialResult| match trial.report.status {
+            Status::Error => End::Error,
+            Status::Partial | Status::Failed if is_to_pass => End::Failed,
+            Status::Interrupted | Status::Pending => End::Skipped,
+            Status::Passed | Status::Partial | Status::Failed => End::Passed,
+        };
+        let rank = |trial: &&&TrialResult| match end_of(trial) {
+            End::Error => 0,
+            End::Failed => 1,
+            End::Passed => 2,
+            End::Skipped => 3,
+        };
+        let told = trials.iter().min_by_key(rank).copied().unwrap_or(trials[0]);
+        Case {
+            end: end_of(told),
+            told,
+            trials,
         }
     }
 }
 
-fn count(trials: &[&TrialResult], statuses: &[Status]) -> usize {
-    let statuses_of = trials.iter().map(|trial| trial.report.status);
-    statuses_of
-        .filter(|status| statuses.contains(status))
-        .count()
+fn suite(results: &Results, variant: &VariantSummary, cases: &[Case<'_>]) -> Markup {
+    let is_own = |case: &&Case<'_>| {
+        let head = &case.told.head;
+        head.environment == variant.environment && head.experiment == variant.experiment
+    };
+    let cases: Vec<&Case<'_>> = cases.iter().filter(is_own).collect();
+    let name = format!("{}.{}", variant.environment, variant.experiment);
+    let first = cases.first().map(|case| case.told);
+    html! {
+        testsuite name=(attribute(&name)) tests=(cases.len()) failures=(count(&cases, End::Failed))
+            errors=(count(&cases, End::Error)) time=(time(&cases)) skipped=(count(&cases, End::Skipped))
+            timestamp=[timestamp(results)] {
+            "\n"
+            properties { "\n" (properties(results, variant, first)) }
+            "\n"
+            @for case in cases { (one_case(results, case, &name)) "\n" }
+        }
+    }
 }
 
-fn time(trials: &[&TrialResult]) -> String {
-    seconds(
-        trials
-            .iter()
-            .map(|trial| trial.report.duration_seconds)
-            .sum(),
-    )
+/// Returns the time without a zone, which older readers do not know; it is UTC.
+fn timestamp(results: &Results) -> Option<String> {
+    let at = results.started_at?;
+    Some(at.strftime("%Y-%m-%dT%H:%M:%S").to_string())
+}
+
+fn count(cases: &[&Case<'_>], end: End) -> usize {
+    cases.iter().filter(|case| case.end == end).count()
+}
+
+fn time(cases: &[&Case<'_>]) -> String {
+    let trials = cases.iter().flat_map(|case| &case.trials);
+    seconds(trials.map(|trial| trial.report.duration_seconds).sum())
+}
+
+fn verdict(results: &Results, comparison: &Comparison) -> Markup {
+    let place = comparison.place.as_ref();
+    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+    let name = format!("{} against {}{place}", comparison.arm, comparison.baseline);
+    let class = format!("{}.verdicts", results.suite);
+    let sentence = &comparison.sentence;
+    html! {
+        testcase name=(attribute(&name)) classname=(attribute(&class)) time="0" {
+            @if comparison.verdict == Verdict::Worse {
+                failure message=(attribute(sentence)) type=(comparison.verdict.as_str()) { (escaped(sentence)) }
+            }
+            system-out { (escaped(sentence)) }
+        }
+    }
 }
 
 fn properties(results: &Results, variant: &VariantSummary, first: Option<&TrialResult>) -> Markup {
@@ -107,30 +183,47 @@ fn properties(results: &Results, variant: &VariantSummary, first: Option<&TrialR
     }
 }
 
-fn case(results: &Results, trial: &TrialResult, variant: &str) -> Markup {
-    let report = &trial.report;
-    let said = reasons(report).join("; ");
+fn one_case(results: &Results, case: &Case<'_>, variant: &str) -> Markup {
+    let report = &case.told.report;
+    let said = match case.trials.len() {
+        1 => reasons(report).join("; "),
+        count => {
+            let alike = case
+                .trials
+                .iter()
+                .filter(|trial| trial.report.status == report.status);
+            let alike = alike.count();
+            format!("{alike} of {count} trials: {}", reasons(report).join("; "))
+        }
+    };
     let error = report.error.as_ref();
     let kind = error.map_or("internal", |error| error.kind.as_str());
-    // With the repetition even where there is one: names are what CI systems follow over time.
-    let name = format!("{} #{:02}", trial.head.eval, trial.head.repetition);
     let class = format!("{}.{variant}", results.suite);
+    let time = seconds(
+        case.trials
+            .iter()
+            .map(|trial| trial.report.duration_seconds)
+            .sum(),
+    );
+    let ran = case.trials.iter().filter(|trial| trial.report.attempts > 0);
+    let figures: Vec<String> = ran.map(|trial| figures(results, trial)).collect();
     html! {
-        testcase name=(attribute(&name)) classname=(attribute(&class)) time=(seconds(report.duration_seconds)) {
-            @match report.status {
-                Status::Passed => {}
-                Status::Partial | Status::Failed => {
+        testcase name=(attribute(&case.told.head.eval)) classname=(attribute(&class)) time=(time) {
+            @match case.end {
+                End::Passed => {}
+                End::Failed => {
                     failure message=(attribute(&said)) type=(report.status.as_str()) {
-                        (escaped(&grades(results, trial)))
+                        (escaped(&grades(results, case.told)))
                     }
                 }
-                Status::Error => {
-                    error message=(attribute(&said)) type=(kind) { (escaped(&said)) "\n" (escaped(&log(trial))) }
+                End::Error => {
+                    error message=(attribute(&said)) type=(kind) { (escaped(&said)) "\n" (escaped(&log(case.told))) }
                 }
-                Status::Interrupted => skipped message="interrupted" {},
-                Status::Pending => skipped message="not run" {},
+                End::Skipped => {
+                    skipped message=(if report.status == Status::Interrupted { "interrupted" } else { "not run" }) {}
+                }
             }
-            @if report.attempts > 0 { system-out { (escaped(&figures(results, trial))) } }
+            @if !figures.is_empty() { system-out { (escaped(&figures.join("\n\n"))) } }
         }
     }
 }
@@ -162,6 +255,10 @@ fn figures(results: &Results, trial: &TrialResult) -> String {
     let about = results.descriptions.evals.get(&trial.head.eval);
     let about = about.map(|text| format!("description: {text}"));
     let mut lines: Vec<String> = about.into_iter().collect();
+    let status = trial.report.status.as_str();
+    lines.push(format!("trial #{:02}: {status}", trial.head.repetition));
+    let is_loss = matches!(trial.report.status, Status::Partial | Status::Failed);
+    lines.extend(is_loss.then(|| reasons(&trial.report).join("; ")));
     for (name, value) in row(results, trial) {
         if FIGURES.contains(&name) && !value.is_null() {
             let text = value.as_str().map_or(value.to_string(), str::to_owned);

@@ -7,8 +7,7 @@ use terca_engine::run::merge_runs::merge_runs;
 use terca_engine::run::past_runs;
 use terca_engine::suite::discover;
 
-use crate::args::Common;
-use crate::args::values::share;
+use crate::args::{Common, DemandArgs};
 use crate::cli_error::Outcome;
 use crate::run::output;
 use crate::run::output::Detail;
@@ -19,9 +18,8 @@ pub struct MergeArgs {
     /// The runs of all shards: names, numbers or directories
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Exit with 0 if at least this share of the judged trials passed
-    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
-    fail_under: f64,
+    #[command(flatten)]
+    demand: DemandArgs,
 }
 
 pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
@@ -33,5 +31,5 @@ pub(super) fn merge(args: &MergeArgs, common: &Common) -> Outcome {
     for remark in mixed_access(&merged.state) {
         screen::err(&format!("warning: {remark}"));
     }
-    Ok(exit_status(&results, args.fail_under))
+    Ok(exit_status(&results, (&args.demand).into()))
 }

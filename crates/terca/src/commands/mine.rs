@@ -1,7 +1,6 @@
 //! `terca mine`: evals from the history of a repository.
 
 use std::fmt::Display;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -224,8 +223,6 @@ fn say_next(mined: &Mined, inject: bool) {
 fn tell(stage: Stage<'_>) {
     match stage {
         Stage::Ended(commit) => screen::err(&terca_report::mined_line(commit)),
-        // People wonder what goes on; a log needs only what came of it.
-        _ if !std::io::stderr().is_terminal() => {}
         Stage::Proving(draft) => screen::err(&format!("proving {draft} in a sandbox")),
         Stage::Describing(draft) => {
             screen::err(&format!("an agent writes the prompt of {draft}"));

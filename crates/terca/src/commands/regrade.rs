@@ -14,8 +14,8 @@ use terca_engine::tree::TreeError;
 use terca_engine::workspace::saved::restore::RestoreError;
 use terca_report::regraded;
 
-use crate::args::values::{share, within};
-use crate::args::{Common, NameArgs};
+use crate::args::values::within;
+use crate::args::{Common, DemandArgs, NameArgs};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::run::output;
 use crate::run::output::Detail;
@@ -31,9 +31,8 @@ pub struct RegradeArgs {
     /// Trials to grade at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Exit with 0 if at least this share of the judged trials passed
-    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
-    fail_under: f64,
+    #[command(flatten)]
+    demand: DemandArgs,
     /// Show the verdict, failures and errors only
     #[arg(short = 'q', long)]
     quiet: bool,
@@ -72,7 +71,7 @@ pub(super) fn regrade(args: &RegradeArgs, common: &Common) -> Outcome {
     };
     output::show(&results, &dir, detail, common);
     let changed = past::complain_of_damage(graded.damage.as_ref(), common);
-    Ok(changed.unwrap_or_else(|| exit_status(&results, args.fail_under)))
+    Ok(changed.unwrap_or_else(|| exit_status(&results, (&args.demand).into())))
 }
 
 fn interrupted() -> u8 {

@@ -1,7 +1,7 @@
 //! `terca replay`: the suite once more, with the answers that a run has recorded.
 
 use clap::Args;
-use terca_core::run::settings::{self, Keep};
+use terca_core::run::settings::{self, Demand, Keep};
 use terca_core::text::Code;
 use terca_core::wire::recording::OnMiss;
 use terca_engine::host::environment::Host;
@@ -9,8 +9,8 @@ use terca_engine::run::replay;
 use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
-use crate::args::values::{keep, one_of, share, within};
-use crate::args::{CiArgs, Common, DisplayArgs, NameArgs};
+use crate::args::values::{keep, one_of, within};
+use crate::args::{CiArgs, Common, DemandArgs, DisplayArgs, NameArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::screen;
 use crate::suite::{load, past};
@@ -27,9 +27,8 @@ pub struct ReplayArgs {
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Exit with 0 if at least this share of the judged trials passed
-    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
-    fail_under: f64,
+    #[command(flatten)]
+    demand: DemandArgs,
     #[command(flatten)]
     display: DisplayArgs,
     /// The workspaces to keep on disk
@@ -44,7 +43,9 @@ pub(super) fn replay(args: &ReplayArgs, common: &Common) -> Outcome {
     let name = dir.file_name().unwrap_or_default();
     let mut settings = replay::settings(&suite_dir, name, &names, args.on_miss)?;
     settings.concurrency = args.concurrency.or(settings.concurrency);
-    settings.fail_under = args.fail_under;
+    let demand = Demand::from(&args.demand);
+    settings.fail_under = demand.fail_under;
+    settings.fail_on = demand.fail_on;
     settings.keep = args.keep;
     let host = replay::host(&suite_dir, &settings, Host::of_this_process())?;
     let plan = load::plan(&settings, common, &host)?;

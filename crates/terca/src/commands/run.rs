@@ -2,7 +2,7 @@
 
 use clap::Args;
 use terca_core::plan::shard::Shard;
-use terca_core::run::settings::{FailedSettings, RunSettings, SelectionSettings};
+use terca_core::run::settings::{Demand, FailedSettings, RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
 use terca_engine::run::past_runs;
@@ -11,8 +11,8 @@ use terca_engine::run::scheduler::FinishedRun;
 use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_report::plan_trials;
 
-use crate::args::values::{points, share};
-use crate::args::{CiArgs, Common, ConductArgs, DisplayArgs, SelectionArgs};
+use crate::args::values::points;
+use crate::args::{CiArgs, Common, ConductArgs, DemandArgs, DisplayArgs, SelectionArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::{display, output};
 use crate::screen;
@@ -34,9 +34,8 @@ pub struct RunArgs {
     aa: bool,
     #[command(flatten)]
     conduct: ConductArgs,
-    /// Exit with 0 if at least this share of the judged trials passed
-    #[arg(long, value_name = "RATE", default_value = "1.0", value_parser = share)]
-    fail_under: f64,
+    #[command(flatten)]
+    demand: DemandArgs,
     /// Treat differences smaller than this (in percentage points) as equivalent (default: the suite's, or 10)
     #[arg(long, value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
@@ -64,11 +63,13 @@ impl RunArgs {
 
 impl From<&RunArgs> for RunSettings {
     fn from(args: &RunArgs) -> Self {
+        let demand = Demand::from(&args.demand);
         RunSettings {
             selection: SelectionSettings::from(&args.selection),
             shard: args.shard,
             aa: args.aa,
-            fail_under: args.fail_under,
+            fail_under: demand.fail_under,
+            fail_on: demand.fail_on,
             margin: args.margin,
             ..args.conduct.settings()
         }

@@ -197,7 +197,7 @@ pub fn status(settings: &RunSettings, results: &Results) -> u8 {
     if settings.validate {
         validation::exit_status(&proofs(results))
     } else {
-        exit_status(results, settings.fail_under)
+        exit_status(results, settings.demand())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pipelines in `examples/ci`: every command in them is run as the files say, job by job, by players of the services
 //! that know just what these files use, and stop at everything else.
 
+mod action;
 mod github;
 mod gitlab;
 mod machine;
@@ -51,8 +52,8 @@ mod thorough {
             let junit = played.kept("junit.xml");
             assert_eq!(
                 junit.matches("<testcase ").count(),
-                24,
-                "{name}: every trial of every part"
+                6 + 6 + 1,
+                "{name}: every eval of both variants, and the verdict"
             );
             assert!(
                 played.summary().contains("with-rules"),

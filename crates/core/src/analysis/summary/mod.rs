@@ -101,6 +101,20 @@ pub struct Summary {
     pub remarks: Vec<EvalRemark>,
 }
 
+impl Summary {
+    /// Tells whether a trial of a variant that does not pass is bad news. Where variants are compared, it is one that is
+    /// worse than the baseline: the verdict is the news.
+    pub fn is_to_pass(&self, environment: &str, experiment: &str) -> bool {
+        let is_worse = |comparison: &Comparison| {
+            let place = comparison.place.as_deref();
+            comparison.verdict == Verdict::Worse
+                && comparison.arm == experiment
+                && place.is_none_or(|place| place == environment)
+        };
+        self.comparisons.is_empty() || self.comparisons.iter().any(is_worse)
+    }
+}
+
 /// The reason why there is no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

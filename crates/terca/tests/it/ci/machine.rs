@@ -66,11 +66,21 @@ impl Pipeline {
         );
         let npm = format!("echo \"$@\" >> {home}/npm");
         for (name, script) in [("npm", npm), ("curl", curl)] {
-            let program = bin.join(name);
-            std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-            let mut chmod = self.project.other("chmod", &["+x", program.as_str()]);
-            assert!(chmod.status().unwrap().success());
+            self.program(name, &script);
         }
+    }
+
+    /// Puts a program on the machines of the service.
+    pub fn program(&self, name: &str, script: &str) {
+        let program = self.home().join("bin").join(name);
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let mut chmod = self.project.other("chmod", &["+x", program.as_str()]);
+        assert!(chmod.status().unwrap().success());
+    }
+
+    /// A directory outside of the repository.
+    pub fn home(&self) -> Utf8PathBuf {
+        self.project.home().to_owned()
     }
 
     pub fn dir(&self) -> Utf8PathBuf {

@@ -15,7 +15,7 @@ use terca_core::config::suite::{
 };
 use terca_core::config::verdict::{Measure, VerdictSettings};
 use terca_core::run::run_file::{RunCase, RunFile, RunVariant};
-use terca_core::run::settings::{FailedSettings, ReplaySettings};
+use terca_core::run::settings::{FailOn, FailedSettings, ReplaySettings};
 use terca_core::run::{event, outcome};
 use terca_core::wire::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::wire::recording::OnMiss;
@@ -518,6 +518,7 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
         evals: Vec::new(),
     });
     file.settings.margin = Some(0.05);
+    file.settings.fail_on = Some(FailOn::Worse);
     file.settings.replay = Some(ReplaySettings {
         run: "recorded".into(),
         on_miss: OnMiss::Error,
