@@ -124,6 +124,9 @@ impl<'a> Case<'a> {
         if !self.unlike.is_empty() {
             let text = format!("{}: no test of Terca asks for that", told(&self.unlike));
             self.notes.push(Note::lost(Loss::Tests, text));
+        } else if self.tests.is_empty() {
+            let text = "nothing verifies the work: the eval has no tests";
+            self.notes.push(Note::lost(Loss::Tests, text));
         }
         let file = EvalFile {
             origin: format!("`{name}` of {}", self.file),

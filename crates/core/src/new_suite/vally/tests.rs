@@ -87,7 +87,7 @@ stimuli:
       - { type: output-matches, config: { pattern: "(?=a)b" } }
       - { type: run-command, config: { command: ls, cwd: x } }
       - { type: file-matches, config: { path: "*.{a,b}", pattern: x } }
-  - { name: a, prompt: c }
+  - { name: a, prompt: c, graders: [{ type: completed }] }
 "#;
     let suite = imported(suite);
     let folders: Vec<&str> = suite
@@ -109,6 +109,8 @@ stimuli:
     );
     let kinds = "constraints.expect_tools, expect_activation, file-matches, output-matches, run-command and skill-invocation";
     assert_eq!(lost[3], format!("{kinds}: no test of Terca asks for that"));
+    let lost = suite.evals[1].lost();
+    assert_eq!(lost[2], "nothing verifies the work: the eval has no tests");
 }
 
 #[test]
