@@ -5,12 +5,14 @@
 
 use std::time::Duration;
 
+use regex::Regex;
+
 use super::declaration::{TestKindDeclaration, asking, settings};
 use super::evidence::{Session, ToolUse};
 use super::grades::Grade;
 use super::test::{Question, TestKind};
-use super::verdict::{NoVerdict, shortened};
-use crate::reader::patterns::{Glob, tool_glob};
+use super::verdict::{NoVerdict, is_match, on_one_line, shortened};
+use crate::reader::patterns::{Glob, regex, tool_glob};
 use crate::reader::{Fields, object, one_or_more, plain_text, whole};
 use crate::text::mask::Masked;
 use crate::text::prose;
@@ -31,6 +33,8 @@ struct Transcript {
     used_tool: Vec<Glob>,
     not_used_tool: Vec<Glob>,
     output_contains: Option<String>,
+    output_matches: Option<Regex>,
+    output_not_matches: Option<Regex>,
     max_tool_calls: Option<u64>,
 }
 
@@ -50,6 +54,16 @@ fn fields(fields: &mut Fields<'_, '_>) -> Option<Transcript> {
             "outputContains",
             plain_text().value(),
             "The agent must have said this text.",
+        ),
+        output_matches: fields.optional(
+            "outputMatches",
+            regex(),
+            "What the agent said must match.",
+        ),
+        output_not_matches: fields.optional(
+            "outputNotMatches",
+            regex(),
+            "What the agent said must not match.",
         ),
         max_tool_calls: fields.optional(
             "maxToolCalls",
@@ -151,14 +165,10 @@ impl Transcript {
             (Some(_), None) => unknown.push("does not report its tool calls".to_owned()),
             _ => {}
         }
-        match &self.output_contains {
-            Some(text) if session.said.contains(text) => {}
-            Some(_) if session.said_more => {
+        match self.wrong_words(session) {
+            Some((reason, true)) => return Ok(Grade::fail(reason)),
+            Some((_, false)) => {
                 unknown.push("printed more than Terca keeps: see the raw output".to_owned());
-            }
-            Some(text) => {
-                let text = shortened(&session.mask.masked(text));
-                return Ok(Grade::fail(format!("the agent did not say {text:?}")));
             }
             None => {}
         }
@@ -166,6 +176,34 @@ impl Transcript {
             Some(what) => Err(NoVerdict(format!("the agent `{agent}` {what}"))),
             None => Ok(Grade::pass(self.praise(session))),
         }
+    }
+
+    /// Returns what is wrong with the agent's words, and whether more words could not change that.
+    fn wrong_words(&self, session: &Session) -> Option<(String, bool)> {
+        let said = session.said.as_str();
+        let shown = |text: &str| shortened(&session.mask.masked(text));
+        let asked = |pattern: &Regex| format!("/{}/", shown(&on_one_line(pattern)));
+        if let Some(pattern) = &self.output_not_matches
+            && is_match(pattern, said)
+        {
+            let reason = format!("what the agent said matches {}", asked(pattern));
+            return Some((reason, true));
+        }
+        let is_all = !session.said_more;
+        if let Some(text) = &self.output_contains
+            && !said.contains(text)
+        {
+            let reason = format!("the agent did not say {:?}", shown(text));
+            return Some((reason, is_all));
+        }
+        if let Some(pattern) = &self.output_matches
+            && !is_match(pattern, said)
+        {
+            let reason = format!("what the agent said does not match {}", asked(pattern));
+            return Some((reason, is_all));
+        }
+        let may_match = !is_all && self.output_not_matches.is_some();
+        may_match.then(|| (String::new(), false))
     }
 
     fn praise(&self, session: &Session) -> String {
@@ -367,6 +405,36 @@ mod tests {
             said_more: true,
             ..session(Some(&[]))
         };
+        let pattern = |text: &str| Some(Regex::new(text).unwrap());
+        for (wanted, banned, verdict, of_flood) in [
+            (
+                pattern("(?i)^ALL d"),
+                None,
+                "as required, in 2 tool calls",
+                Some(1.0),
+            ),
+            (
+                pattern("^done"),
+                None,
+                "what the agent said does not match /^done/",
+                None,
+            ),
+            (None, pattern("error"), "as required, in 2 tool calls", None),
+            (
+                None,
+                pattern("do.e"),
+                "what the agent said matches /do.e/",
+                Some(0.0),
+            ),
+        ] {
+            let test = Transcript {
+                output_matches: wanted,
+                output_not_matches: banned,
+                ..Transcript::default()
+            };
+            assert_eq!(test.judge(&two).unwrap().message, verdict);
+            assert_eq!(test.judge(&flood).ok().map(|grade| grade.score), of_flood);
+        }
         assert_eq!(
             says("done").judge(&flood),
             Ok(Grade::pass("as required, in 0 tool calls"))

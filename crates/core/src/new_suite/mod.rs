@@ -4,6 +4,8 @@ pub mod exercism;
 pub mod harbor;
 pub mod imported;
 pub mod mine;
+pub mod promptfoo;
 pub mod scaffold;
 pub mod swe_bench;
 pub mod terminal_bench;
+pub mod vally;

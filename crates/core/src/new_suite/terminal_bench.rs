@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use super::harbor;
 use super::imported::{self, Imported, Loss, Note, Task};
 use crate::text::json::toml;
-use crate::text::prose;
 
 const COMPOSE: &str = "docker-compose.yaml";
 const RUNNER: &str = "run-tests.sh";
@@ -172,19 +171,7 @@ fn of_settings(document: &Value) -> Vec<Note> {
         let text = "run_tests_in_same_shell: the tests have a shell of their own";
         notes.push(Note::lost(Loss::Tests, text));
     }
-    let keys = document
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, _)| key);
-    let unknown: Vec<&String> = keys.filter(|key| !KNOWN.contains(&key.as_str())).collect();
-    if !unknown.is_empty() {
-        let text = format!(
-            "task.yaml ({}): Terca has nothing like it",
-            prose::few(&unknown, 5)
-        );
-        notes.push(Note::change(text));
-    }
+    notes.extend(imported::unused("task.yaml", document, &KNOWN));
     notes
 }
 
@@ -296,17 +283,7 @@ mod tests {
                                 volumes: [\"${T_BENCH_TASK_LOGS_PATH}:${T_BENCH_CONTAINER_LOGS_PATH}\"]\n";
 
     fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {
-        let texts: BTreeMap<Utf8PathBuf, String> = files
-            .iter()
-            .map(|(path, text)| (Utf8PathBuf::from(*path), (*text).to_owned()))
-            .collect();
-        let names: Vec<Utf8PathBuf> = texts.keys().cloned().collect();
-        import(&Task {
-            name: "out",
-            files: &names,
-            links: &[],
-            text: &|path| texts.get(path).cloned(),
-        })
+        imported::made::read("out", files, import)
     }
 
     fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
@@ -336,13 +313,8 @@ mod tests {
             "{:#?}",
             eval.notes
         );
-        let copied: Vec<(&str, &str)> = eval
-            .copied
-            .iter()
-            .map(|(from, to)| (from.as_str(), to.as_str()))
-            .collect();
         assert_eq!(
-            copied,
+            eval.copies(),
             [
                 ("data/in.txt", "_base/in.txt"),
                 ("run-tests.sh", "_tests/.harbor/tests/run-tests.sh"),
@@ -352,14 +324,9 @@ mod tests {
                 ("solution.sh", "_solution/.harbor/solution/solve.sh"),
             ]
         );
-        let written: BTreeMap<&str, &str> = eval
-            .written
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
-            .collect();
-        assert_eq!(written["_tests/.harbor/tests/test.sh"], TEST);
-        assert_eq!(written["instruction.md"], "Write ./out.txt");
-        let file = written["eval.terca.yaml"];
+        assert_eq!(eval.text_of("_tests/.harbor/tests/test.sh"), TEST);
+        assert_eq!(eval.text_of("instruction.md"), "Write ./out.txt");
+        let file = eval.text_of("eval.terca.yaml");
         assert!(
             file.starts_with("# Imported from the Terminal-Bench 1 task out.\n"),
             "{file}"
@@ -376,13 +343,10 @@ mod tests {
             (COMPOSE, two),
         ]))
         .unwrap();
-        let losses: Vec<_> = eval
-            .notes
-            .iter()
-            .filter(|note| note.loss.is_some())
-            .collect();
-        let texts: Vec<&str> = losses.iter().map(|note| note.text.as_str()).collect();
-        assert_eq!(texts, ["docker-compose.yaml: no services are started"]);
+        assert_eq!(
+            eval.lost(),
+            ["docker-compose.yaml: no services are started"]
+        );
         assert!(eval.has_image, "its packages are in the image");
         assert!(
             eval.notes

@@ -59,7 +59,11 @@ pub(crate) fn whole_dir(
     // Hidden, so that nobody takes what is not finished for an eval. Short, since a name may be as long as a name can be.
     let unfinished = within.join(format!(".unfinished-{:016x}", fastrand::u64(..)));
     fs_err::create_dir_all(&unfinished)?;
-    let made = fill(&unfinished).and_then(|()| fs_err::rename(&unfinished, within.join(name)));
+    let dir = within.join(name);
+    let made = fill(&unfinished).and_then(|()| {
+        fs_err::create_dir_all(dir.parent().unwrap_or(within))?;
+        fs_err::rename(&unfinished, &dir)
+    });
     if made.is_err() {
         let _ = remove(&unfinished, &Options::default());
     }

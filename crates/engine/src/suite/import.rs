@@ -3,8 +3,8 @@
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use terca_core::new_suite::imported::{Imported, Task};
-use terca_core::new_suite::{exercism, harbor, terminal_bench};
+use terca_core::new_suite::imported::{Imported, Suite, Task};
+use terca_core::new_suite::{exercism, harbor, promptfoo, terminal_bench, vally};
 
 use crate::suite::create::{new_file, whole_dir};
 use crate::tree::{Dir, Options, Visit, copy_file, list, walk};
@@ -84,6 +84,66 @@ pub fn find(dir: &Utf8Path) -> io::Result<Vec<(Format, Utf8PathBuf)>> {
 
 /// Makes an eval of a task; the inner error is the reason why it cannot become one.
 pub fn read(format: Format, dir: &Utf8Path) -> io::Result<Result<Imported, String>> {
+    let made = with_task(dir, |task| match format {
+        Format::Harbor => harbor::import(task),
+        Format::Exercism => exercism::import(task),
+        Format::TerminalBench => terminal_bench::import(task),
+    })?;
+    Ok(made.and_then(|made| made))
+}
+
+/// A format in which a file has many cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuiteFormat {
+    /// promptfoo.
+    Promptfoo,
+    /// vally.
+    Vally,
+}
+
+impl SuiteFormat {
+    /// Returns its name, and the files by which it is known.
+    pub fn names(self) -> (&'static str, &'static str) {
+        match self {
+            SuiteFormat::Promptfoo => ("promptfoo", "`promptfooconfig.yaml`"),
+            SuiteFormat::Vally => ("vally", "`eval.yaml` with `stimuli`"),
+        }
+    }
+}
+
+/// What the files of suites in a directory became, or why they became nothing.
+pub type Suites = Vec<(Utf8PathBuf, Result<Suite, String>)>;
+
+/// Makes evals of the suites in a directory, or of one that is named. Files have paths below the directory.
+pub fn read_suites(
+    format: SuiteFormat,
+    dir: &Utf8Path,
+    only: Option<&Utf8Path>,
+) -> io::Result<Result<Suites, String>> {
+    with_task(dir, |task| {
+        let is_suite = |file: &&Utf8PathBuf| match (only, format) {
+            (Some(only), _) => *file == only,
+            (None, SuiteFormat::Promptfoo) => promptfoo::is_suite(file),
+            (None, SuiteFormat::Vally) => vally::is_suite(file, task.text),
+        };
+        let files = task.files.iter().filter(is_suite);
+        files
+            .map(|file| {
+                let suite = match format {
+                    SuiteFormat::Promptfoo => promptfoo::import(task, file),
+                    SuiteFormat::Vally => vally::import(task, file),
+                };
+                (file.clone(), suite)
+            })
+            .collect()
+    })
+}
+
+/// Gives a reader the files of a directory; the inner error is the reason why it cannot have them.
+fn with_task<R>(
+    dir: &Utf8Path,
+    reader: impl FnOnce(&Task<'_>) -> R,
+) -> io::Result<Result<R, String>> {
     let (mut files, mut links) = (Vec::new(), Vec::new());
     for (path, meta) in list(&Dir::open(dir)?, &Options::default())? {
         let Ok(path) = Utf8PathBuf::from_path_buf(path) else {
@@ -101,28 +161,19 @@ pub fn read(format: Format, dir: &Utf8Path) -> io::Result<Result<Imported, Strin
     files.sort();
     links.sort();
     // Canonical: the name of `.` is that of the directory.
-    let name = dir
-        .canonicalize_utf8()?
-        .file_name()
-        .unwrap_or("task")
-        .to_owned();
+    let dir = dir.canonicalize_utf8()?;
     let text = |path: &Utf8Path| {
-        let is_here = files.iter().any(|file| file == path);
+        let is_here = files.binary_search_by(|file| file.as_path().cmp(path));
         is_here
-            .then(|| std::fs::read_to_string(dir.join(path)).ok())
-            .flatten()
+            .ok()
+            .and_then(|_| std::fs::read_to_string(dir.join(path)).ok())
     };
-    let task = Task {
-        name: &name,
+    Ok(Ok(reader(&Task {
+        name: dir.file_name().unwrap_or("task"),
         files: &files,
         links: &links,
         text: &text,
-    };
-    Ok(match format {
-        Format::Harbor => harbor::import(&task),
-        Format::Exercism => exercism::import(&task),
-        Format::TerminalBench => terminal_bench::import(&task),
-    })
+    })))
 }
 
 /// Writes an eval. The directory must not exist, and is there only when it is whole.

@@ -11,7 +11,7 @@ use terca_core::text::{Code, prose};
 use terca_engine::host::environment::Host;
 use terca_engine::mine::LocalClone;
 use terca_engine::suite::discover;
-use terca_engine::suite::import::{self, Format};
+use terca_engine::suite::import::{self, Format, SuiteFormat};
 
 use crate::args::Common;
 use crate::cli_error::{CliError, Outcome, TROUBLE};
@@ -33,6 +33,10 @@ pub enum ImportFrom {
     Exercism(TasksArgs),
     /// Import instances of SWE-bench (JSON or JSONL), with the trees of a local clone
     SweBench(SweBenchArgs),
+    /// Import suites of promptfoo whose providers are coding agents (promptfooconfig.yaml)
+    Promptfoo(SuitesArgs),
+    /// Import suites of vally (eval.yaml with stimuli and graders)
+    Vally(SuitesArgs),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -40,6 +44,15 @@ pub struct TasksArgs {
     /// The directory of a task, or of several tasks
     #[arg(value_name = "TASKS")]
     tasks: Utf8PathBuf,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SuitesArgs {
+    /// The file of a suite, or a directory with suites. Files that a suite names have to be below the directory
+    #[arg(value_name = "SUITES")]
+    suites: Utf8PathBuf,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -81,6 +94,8 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
         ImportFrom::TerminalBench(args) => tasks(Format::TerminalBench, args, common),
         ImportFrom::Exercism(args) => tasks(Format::Exercism, args, common),
         ImportFrom::SweBench(args) => swe_bench(args, common),
+        ImportFrom::Promptfoo(args) => suites(SuiteFormat::Promptfoo, args, common),
+        ImportFrom::Vally(args) => suites(SuiteFormat::Vally, args, common),
     }
 }
 
@@ -126,6 +141,61 @@ fn tasks(format: Format, args: &TasksArgs, common: &Common) -> Outcome {
         }
     }
     finish(&batch, &args.output, common, import::write)
+}
+
+/// Imports suites, each of which is a file with many cases.
+fn suites(format: SuiteFormat, args: &SuitesArgs, common: &Common) -> Outcome {
+    let only = args.suites.file_name().filter(|_| args.suites.is_file());
+    let dir = match (only, args.suites.parent()) {
+        (Some(_), Some(dir)) => Utf8Path::new(".").join(dir),
+        _ => args.suites.clone(),
+    };
+    let dir = &discover::canonical(&dir)?;
+    let (title, files) = format.names();
+    let found = import::read_suites(format, dir, only.map(Utf8Path::new)).map_err(unread)?;
+    let found = found.map_err(|reason| {
+        CliError::misuse(
+            Code::NotATask,
+            format!("{} cannot be imported: {reason}", args.suites),
+        )
+    })?;
+    if found.is_empty() {
+        let nothing = format!(
+            "there is no suite of {title} in {}: no {files}",
+            args.suites
+        );
+        let error = CliError::misuse(Code::NotATask, nothing);
+        return Err(error.help("`terca import --help` lists the formats"));
+    }
+    let mut batch = Batch {
+        evals: Vec::new(),
+        complaints: Vec::new(),
+    };
+    let mut refused: BTreeMap<String, Vec<Utf8PathBuf>> = BTreeMap::new();
+    for (file, suite) in found {
+        let file = screen::short(&dir.join(file)).to_owned();
+        match suite {
+            Ok(suite) => {
+                let complaints = suite.complaints.into_iter();
+                let complaints = complaints.map(|text| format!("{file}: {text}"));
+                batch.complaints.extend(complaints);
+                let evals = suite.evals.into_iter();
+                batch.evals.extend(evals.map(|eval| (file.clone(), eval)));
+            }
+            Err(reason) => refused.entry(reason).or_default().push(file),
+        }
+    }
+    for (reason, files) in refused {
+        let files = match files.as_slice() {
+            [file] => file.to_string(),
+            files => format!("{} suites, such as {},", files.len(), files[0]),
+        };
+        let complaint = format!("{files} cannot become evals: {reason}");
+        batch.complaints.push(complaint);
+    }
+    finish(&batch, &args.output, common, |eval, _, to| {
+        import::write(eval, dir, to)
+    })
 }
 
 /// Imports instances whose base commits a clone has.
@@ -258,10 +328,16 @@ fn write_all(
 ) -> usize {
     let mut written: Vec<&[Note]> = Vec::new();
     let mut images = 0;
+    let mut told = BTreeSet::new();
     for (task, eval) in evals {
         match write(eval, task, to) {
             Ok(()) => {
-                tell(eval, to, verbose);
+                screen::out(screen::short(&to.join(&eval.folder)).as_str());
+                // What is the same for several evals of a file is told once.
+                let notes = eval.notes.iter();
+                let new = notes.filter(|note| told.insert((task, &note.text)));
+                let new: Vec<&Note> = new.collect();
+                tell(&new, verbose);
                 images += usize::from(eval.has_image);
                 written.push(&eval.notes);
             }
@@ -300,9 +376,8 @@ fn in_the_way(evals: &[(Utf8PathBuf, Imported)], to: &Utf8Path) -> Option<String
     None
 }
 
-fn tell(eval: &Imported, to: &Utf8Path, verbose: bool) {
-    screen::out(screen::short(&to.join(&eval.folder)).as_str());
-    for note in &eval.notes {
+fn tell(notes: &[&Note], verbose: bool) {
+    for note in notes {
         let line: String = note
             .text
             .chars()

@@ -274,6 +274,14 @@ fn a_budget_is_kept_or_not() {
         ),
         ("transcript: {outputContains: all done}", 1.0, "as required"),
         (
+            "transcript: {outputMatches: '(?im)^ALL', outputNotMatches: error}",
+            1.0,
+            "as required",
+        ),
+        (
+            "transcript: {outputNotMatches: 'd.ne'}", 0.0, "what the agent said matches /d.ne/",
+        ),
+        (
             "transcript: {outputContains: nonsense}", 0.0, "the agent did not say \"nonsense\"",
         ),
     ];

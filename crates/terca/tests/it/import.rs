@@ -1,6 +1,7 @@
 //! `terca import harbor`: three tasks in Harbor's format become evals that prove themselves.
 
 mod exercism;
+mod suites;
 mod swe_bench;
 mod terminal_bench;
 

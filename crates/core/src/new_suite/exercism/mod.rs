@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use super::imported::{Imported, Loss, Note, Scripted, Task};
+use super::imported::{EvalFile, Imported, Loss, Note, Task, hidden_tests};
 use super::mine::choice::{Role, role_of};
 use crate::text::prose;
 use crate::text::shell::quoted;
@@ -90,25 +90,16 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     parts.written.extend(how.scripts);
     let prompt = prompt(task, &solution)?;
     parts.written.push(("prompt.md".into(), prompt));
-    notes.sort_by_key(|note| note.loss.is_none());
-    let scripted = Scripted {
+    let file = EvalFile {
         origin: format!("the exercise {} ({})", task.name, track.tag()),
         description: config["blurb"].as_str(),
         tags: vec![track.tag(), "exercism"],
         setup: &how.setup,
-        check: track::CHECK,
-        report: how.report,
-        seconds: TESTS_SECONDS,
+        tests: vec![hidden_tests(track::CHECK, how.report, TESTS_SECONDS)],
+        ..EvalFile::default()
     };
-    let file = scripted.file(&notes);
-    parts.written.push(("eval.terca.yaml".into(), file));
-    Ok(Imported {
-        folder: format!("{}-{}", track.tag(), task.name),
-        written: parts.written,
-        copied: parts.copied,
-        has_image: false,
-        notes,
-    })
+    let folder = format!("{}-{}", track.tag(), task.name);
+    Ok(file.eval(folder, parts.written, parts.copied, notes))
 }
 
 fn paths(value: &Value) -> Vec<Utf8PathBuf> {

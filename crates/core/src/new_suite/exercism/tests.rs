@@ -1,34 +1,8 @@
-use std::collections::BTreeMap;
-
 use super::*;
+use crate::new_suite::imported::made;
 
 fn imported(name: &str, files: &[(&str, &str)]) -> Result<Imported, String> {
-    let texts: BTreeMap<Utf8PathBuf, String> = files
-        .iter()
-        .map(|(path, text)| (Utf8PathBuf::from(*path), (*text).to_owned()))
-        .collect();
-    let names: Vec<Utf8PathBuf> = texts.keys().cloned().collect();
-    let text = |path: &Utf8Path| texts.get(path).cloned();
-    import(&Task {
-        name,
-        files: &names,
-        links: &[],
-        text: &text,
-    })
-}
-
-fn written<'a>(eval: &'a Imported, path: &str) -> &'a str {
-    let mut files = eval.written.iter();
-    let file = files.find(|(own, _)| own == path);
-    file.map(|(_, text)| text.as_str())
-        .unwrap_or_else(|| panic!("{path}: {eval:#?}"))
-}
-
-fn copied(eval: &Imported) -> Vec<(&str, &str)> {
-    let pairs = eval.copied.iter();
-    pairs
-        .map(|(from, to)| (from.as_str(), to.as_str()))
-        .collect()
+    made::read(name, files, import)
 }
 
 #[test]
@@ -54,7 +28,7 @@ fn an_exercise_in_go_has_hidden_tests_and_an_example() {
     assert_eq!(eval.folder, "go-sum");
     assert_eq!(eval.notes, []);
     assert_eq!(
-        copied(&eval),
+        eval.copies(),
         [
             ("cases_test.go", "_tests/cases_test.go"),
             ("go.mod", "_base/go.mod"),
@@ -64,7 +38,7 @@ fn an_exercise_in_go_has_hidden_tests_and_an_example() {
             (".meta/example.go", "_solution/sum.go"),
         ]
     );
-    let prompt = written(&eval, "prompt.md");
+    let prompt = eval.text_of("prompt.md");
     assert!(
         prompt.starts_with("Once.\n\n# Instructions\n\nSum.\n\n# More\n"),
         "{prompt}"
@@ -73,11 +47,11 @@ fn an_exercise_in_go_has_hidden_tests_and_an_example() {
         prompt.contains("Write the solution in `sum.go`."),
         "{prompt}"
     );
-    let file = written(&eval, "eval.terca.yaml");
+    let file = eval.text_of("eval.terca.yaml");
     let start = "# Imported from the exercise sum (go).\ndescription: \"Sum: numbers\"\npromptFile: \"prompt.md\"\n\
                  tags: [ \"go\", \"exercism\" ]\nprepare:\n";
     assert!(file.starts_with(start), "{file}");
-    let check = written(&eval, "_tests/.exercism/check.sh");
+    let check = eval.text_of("_tests/.exercism/check.sh");
     assert!(check.contains("go test -count=1 -json . >"), "{check}");
     let report = "{ \"command\": \"sh .exercism/check.sh\", \"report\": \".exercism/report\" }";
     assert!(file.contains(report), "{file}");
@@ -115,13 +89,16 @@ fn crates_of_an_example_are_those_of_the_agent() {
         ("tests/draw.rs", "#[test]\nfn a() {}\n"),
     ];
     let eval = imported("draw", &files).unwrap();
-    assert!(!written(&eval, "eval.terca.yaml").contains("cargo vendor"));
-    assert!(copied(&eval).contains(&(".meta/example.rs", "_solution/src/lib.rs")));
+    assert!(!eval.text_of("eval.terca.yaml").contains("cargo vendor"));
+    assert!(
+        eval.copies()
+            .contains(&(".meta/example.rs", "_solution/src/lib.rs"))
+    );
     let manifest = "[package]\nname = \"draw\"\n[dependencies]\nrand = \"0.8\"\n";
     files.push((EXAMPLE_MANIFEST, manifest));
     let eval = imported("draw", &files).unwrap();
-    assert_eq!(written(&eval, "_base/Cargo.toml"), manifest);
-    let file = written(&eval, "eval.terca.yaml");
+    assert_eq!(eval.text_of("_base/Cargo.toml"), manifest);
+    let file = eval.text_of("eval.terca.yaml");
     assert!(
         file.contains("\"onlyFiles\": [ \"Cargo.toml\" ] }\n  - { \"command\": \"[ -d vendor ] || { cargo vendor"),
         "{file}"
@@ -151,7 +128,7 @@ fn what_is_missing_is_told() {
     let losses: Vec<_> = eval.notes.iter().filter_map(|note| note.loss).collect();
     assert_eq!(losses, [Loss::Files, Loss::Packages]);
     assert!(eval.notes[0].text.contains("src/main/java/B.java"));
-    let copied = copied(&eval);
+    let copied = eval.copies();
     for (from, to) in [("A", "A"), ("C", "C")] {
         let from = format!(".meta/src/reference/java/{from}.java");
         let to = format!("_solution/src/main/java/{to}.java");

@@ -1,24 +1,11 @@
-use std::collections::BTreeMap;
-
 use super::container::Places;
 use super::*;
 use crate::config::dockerfile::instructions;
-use crate::new_suite::imported::{Loss, summary};
+use crate::new_suite::imported::{Loss, made, summary};
 
 /// A task of files and their texts, imported.
 fn imported(files: &[(&str, &str)]) -> Result<Imported, String> {
-    let texts: BTreeMap<Utf8PathBuf, String> = files
-        .iter()
-        .map(|(path, text)| (Utf8PathBuf::from(*path), (*text).to_owned()))
-        .collect();
-    let names: Vec<Utf8PathBuf> = texts.keys().cloned().collect();
-    let text = |path: &Utf8Path| texts.get(path).cloned();
-    import(&Task {
-        name: "hello",
-        files: &names,
-        links: &["tests/link".into()],
-        text: &text,
-    })
+    made::read("hello", &[files, &[("tests/link", "")]].concat(), import)
 }
 
 const SETTINGS: &str = r#"

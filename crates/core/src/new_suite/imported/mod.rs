@@ -4,13 +4,18 @@
 //! for a file. One that the eval needs is a [`Loss`]: it makes the eval `incomplete`.
 
 pub(in crate::new_suite) mod losses;
+#[cfg(test)]
+pub(in crate::new_suite) mod made;
+pub(in crate::new_suite) mod suite;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use super::mine::recipe::Step;
 use crate::text::json::yaml_line;
+use crate::text::prose;
 pub use losses::{Loss, Note, summary};
+pub use suite::Suite;
 
 /// A task, with the means to read it.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
@@ -58,50 +63,66 @@ pub(in crate::new_suite) fn head(origin: &str, notes: &[Note]) -> String {
     text
 }
 
-/// An eval whose one test is a hidden script.
-#[derive(Debug)]
-pub(in crate::new_suite) struct Scripted<'a> {
-    /// Where it comes from, in words.
+/// What `eval.terca.yaml` says. The prompt is `prompt.md`.
+#[derive(Debug, Default)]
+pub(in crate::new_suite) struct EvalFile<'a> {
+    /// Where the eval comes from, in words.
     pub(in crate::new_suite) origin: String,
     pub(in crate::new_suite) description: Option<&'a str>,
+    /// `timeoutSeconds` and the like.
+    pub(in crate::new_suite) limits: Vec<(&'a str, Value)>,
     pub(in crate::new_suite) tags: Vec<&'a str>,
     /// Commands that run once, before all trials.
     pub(in crate::new_suite) setup: &'a [Step],
-    /// The directory of `check.sh`.
-    pub(in crate::new_suite) check: &'a str,
-    /// The report that the script writes beside itself.
-    pub(in crate::new_suite) report: Option<&'a str>,
-    /// The limit of the test.
-    pub(in crate::new_suite) seconds: u64,
+    pub(in crate::new_suite) tests: Vec<Value>,
 }
 
-impl Scripted<'_> {
-    /// Returns `eval.terca.yaml`. The prompt is `prompt.md`.
-    pub(in crate::new_suite) fn file(&self, notes: &[Note]) -> String {
+impl EvalFile<'_> {
+    /// Returns the eval, with the file and its notes in order.
+    pub(in crate::new_suite) fn eval(
+        self,
+        folder: String,
+        mut written: Vec<(Utf8PathBuf, String)>,
+        copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
+        mut notes: Vec<Note>,
+    ) -> Imported {
+        notes.sort_by_key(|note| note.loss.is_none());
+        written.push(("eval.terca.yaml".into(), self.text(&notes)));
+        Imported {
+            folder,
+            written,
+            copied,
+            has_image: false,
+            notes,
+        }
+    }
+
+    fn text(self, notes: &[Note]) -> String {
         let mut pairs = Vec::new();
         if let Some(description) = self.description {
             pairs.push(("description", json!(description)));
         }
         pairs.push(("promptFile", json!("prompt.md")));
+        pairs.extend(self.limits);
         pairs.push(("tags", json!(self.tags)));
         if !self.setup.is_empty() {
             pairs.push(("prepare", json!(self.setup)));
         }
-        let command = format!("sh {}/check.sh", self.check);
-        let asked = match self.report {
-            None => json!(command),
-            Some(report) => {
-                json!({ "command": command, "report": format!("{}/{report}", self.check) })
-            }
-        };
-        let test = json!({
-            "name": "hidden tests",
-            "commandSuccess": asked,
-            "timeoutSeconds": self.seconds,
-        });
-        pairs.push(("tests", json!([test])));
+        if !self.tests.is_empty() {
+            pairs.push(("tests", Value::Array(self.tests)));
+        }
         head(&self.origin, notes) + &keys(&pairs)
     }
+}
+
+/// Returns the test that runs the hidden `check.sh` of a directory, which may leave a report beside itself.
+pub(in crate::new_suite) fn hidden_tests(dir: &str, report: Option<&str>, seconds: u64) -> Value {
+    let command = format!("sh {dir}/check.sh");
+    let asked = match report {
+        None => json!(command),
+        Some(report) => json!({ "command": command, "report": format!("{dir}/{report}") }),
+    };
+    json!({ "name": "hidden tests", "commandSuccess": asked, "timeoutSeconds": seconds })
 }
 
 /// Returns keys of `eval.terca.yaml`, with each item of a list of objects or sentences on a line of its own.
@@ -138,6 +159,19 @@ pub(in crate::new_suite) fn folder(name: &str) -> String {
     } else {
         name.to_owned()
     }
+}
+
+/// Returns a note about keys of a file that are not used.
+pub(in crate::new_suite) fn unused(what: &str, value: &Value, known: &[&str]) -> Option<Note> {
+    let keys = value.as_object().into_iter().flatten().map(|(key, _)| key);
+    let unused: Vec<&String> = keys.filter(|key| !known.contains(&key.as_str())).collect();
+    let text = || {
+        format!(
+            "{what} ({}): Terca has nothing like it",
+            prose::few(&unused, 5)
+        )
+    };
+    (!unused.is_empty()).then(|| Note::change(text()))
 }
 
 /// Reads YAML.

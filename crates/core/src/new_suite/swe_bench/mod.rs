@@ -18,7 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 use serde_json::json;
 
-use super::imported::{self, Imported, Loss, Note, Scripted};
+use super::imported::{self, EvalFile, Imported, Loss, Note};
 use super::mine::choice::{Language, Role, role_of};
 use super::mine::recipe::{Project, Step, recipes};
 use crate::text::prose;
@@ -80,26 +80,16 @@ pub fn import(
     let check = Check::of(instance, project, wishes, &tests, &mut notes);
     written.extend(tests.files("_tests"));
     written.extend(check.files);
-    notes.sort_by_key(|note| note.loss.is_none());
     let (repo, commit) = (&instance.repo, &instance.base_commit);
-    let scripted = Scripted {
+    let file = EvalFile {
         origin: format!("the instance {} ({repo} at {commit})", instance.id),
-        description: None,
         tags: vec!["swe-bench", repo.rsplit('/').next().unwrap_or_default()],
         setup: &check.setup,
-        check: CHECK,
-        report: None,
-        seconds: TESTS_SECONDS,
+        tests: vec![imported::hidden_tests(CHECK, None, TESTS_SECONDS)],
+        ..EvalFile::default()
     };
-    let file = scripted.file(&notes);
-    written.push(("eval.terca.yaml".into(), file));
-    Ok(Imported {
-        folder: imported::folder(&instance.id),
-        written,
-        copied: Vec::new(),
-        has_image: false,
-        notes,
-    })
+    let folder = imported::folder(&instance.id);
+    Ok(file.eval(folder, written, Vec::new(), notes))
 }
 
 /// What a diff makes of the files of a commit.

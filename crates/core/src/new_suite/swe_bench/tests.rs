@@ -40,13 +40,6 @@ fn imported(row: &Value, more: &[(&str, &str)], wishes: &Wishes) -> Result<Impor
     )
 }
 
-fn written<'a>(eval: &'a Imported, path: &str) -> &'a str {
-    let mut files = eval.written.iter();
-    let file = files.find(|(own, _)| own == path);
-    file.map(|(_, text)| text.as_str())
-        .unwrap_or_else(|| panic!("{path}: {eval:#?}"))
-}
-
 #[test]
 fn an_instance_has_its_place_in_an_eval() {
     let eval = imported(&row(&json!({})), &[], &Wishes::default()).unwrap();
@@ -55,27 +48,27 @@ fn an_instance_has_its_place_in_an_eval() {
         ("me__twice-1", [].as_slice())
     );
     assert_eq!(
-        written(&eval, "_solution/twice.py"),
+        eval.text_of("_solution/twice.py"),
         "def twice(n):\n    return 2 * n\n"
     );
-    assert!(written(&eval, "_solution.sh").ends_with("rm -rf -- old.py\n"));
+    assert!(eval.text_of("_solution.sh").ends_with("rm -rf -- old.py\n"));
     assert_eq!(
-        written(&eval, "_tests/tests/test_twice.py"),
+        eval.text_of("_tests/tests/test_twice.py"),
         "def test_two():\n    pass\n"
     );
-    assert_eq!(written(&eval, "_tests/tests/conftest.py"), "# settings\n");
-    let names = written(&eval, "_tests/.swe-bench/tests.json");
+    assert_eq!(eval.text_of("_tests/tests/conftest.py"), "# settings\n");
+    let names = eval.text_of("_tests/.swe-bench/tests.json");
     assert_eq!(
         names,
         "[\n  \"tests/test_twice.py::test_two\",\n  \"tests/test_other.py::test_one\"\n]\n"
     );
-    let check = written(&eval, "_tests/.swe-bench/check.sh");
+    let check = eval.text_of("_tests/.swe-bench/check.sh");
     assert!(
         check.contains("tests.json tests/test_other.py tests/test_twice.py\n"),
         "{check}"
     );
     assert!(check.contains("rm -rf -- pytest.ini\n"), "{check}");
-    let file = written(&eval, "eval.terca.yaml");
+    let file = eval.text_of("eval.terca.yaml");
     assert!(file.contains("tags: [ \"swe-bench\", \"twice\" ]\nprepare:\n  - { \"command\": \"python3 -m venv .venv && "), "{file}");
 }
 
@@ -86,7 +79,7 @@ fn a_project_without_a_history_is_told_its_version() {
         "requires = [\"setuptools-scm\"]\n[project]\ndependencies = []\n",
     );
     let eval = imported(&row(&json!({})), &[manifest], &Wishes::default()).unwrap();
-    let file = written(&eval, "eval.terca.yaml");
+    let file = eval.text_of("eval.terca.yaml");
     let command =
         "export SETUPTOOLS_SCM_PRETEND_VERSION=1.2; .venv/bin/python -m pip install -q -e .";
     assert!(file.contains(command), "{file}");
@@ -109,11 +102,11 @@ fn tests_of_another_runner_need_a_command() {
     let eval = imported(&odd, &[], &wishes).unwrap();
     assert_eq!(eval.notes, []);
     assert!(
-        written(&eval, "_tests/.swe-bench/check.sh")
+        eval.text_of("_tests/.swe-bench/check.sh")
             .ends_with("\nruntests tests/test_other.py tests/test_twice.py\n")
     );
     assert!(
-        written(&eval, "eval.terca.yaml")
+        eval.text_of("eval.terca.yaml")
             .contains("prepare:\n  - { \"command\": \"make venv\" }\n")
     );
 }
