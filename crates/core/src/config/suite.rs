@@ -292,7 +292,7 @@ fn parts(fields: &mut Fields<'_, '_>, suite: &mut Suite) -> Vec<ReadEval> {
     let environments = fields.list(
         "environments",
         setup(Role::Environment),
-        "The setups that the evals run in. Default: one, named `default`.",
+        "The setups that the evals run in. Default: one, named `default`, with the only agent that is installed.",
     );
     let experiments = fields.list(
         "experiments",

@@ -27,7 +27,7 @@ use crate::cli_error::{CliError, Outcome};
 use crate::run::output;
 use crate::run::output::Detail;
 use crate::suite::place::from_here;
-use crate::suite::{load, past};
+use crate::suite::{load, only_agent, past};
 use crate::{export, screen, shell};
 
 #[derive(Debug, Clone, Args)]
@@ -108,6 +108,7 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
     let host = Host::of_this_process();
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
+    only_agent::settle(&mut settings.selection, common, &host)?;
     let whole = whole(&settings, experiment, common, &host)?;
     let trials = args.trials.map(|trials| trials as usize);
     let design = engine::design(&whole, experiment, kind, args.split, trials, &host)?;

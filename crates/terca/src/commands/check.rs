@@ -21,8 +21,8 @@ use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::{CliError, MISUSE, Outcome};
 use crate::run::output;
 use crate::screen;
-use crate::suite::load;
 use crate::suite::place::from_here;
+use crate::suite::{load, only_agent};
 
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
@@ -57,11 +57,12 @@ fn note_registries(plan: &RunPlan, host: &Host) {
 }
 
 pub(super) fn check(args: &CheckArgs, common: &Common) -> Outcome {
-    let settings = RunSettings {
+    let mut settings = RunSettings {
         selection: from_here(SelectionSettings::from(&args.selection), common),
         ..RunSettings::default()
     };
     let host = Host::of_this_process();
+    only_agent::settle(&mut settings.selection, common, &host)?;
     let mut loaded = load_plan(&common.dir, &settings, &host)?;
     if let Some(plan) = &loaded.plan {
         machine_lints::report(plan, &host, &mut loaded.problems);

@@ -11,8 +11,8 @@ use crate::args::values::{points, within};
 use crate::args::{Common, SelectionArgs, TableFormat};
 use crate::cli_error::Outcome;
 use crate::run::output;
-use crate::suite::load;
 use crate::suite::place::from_here;
+use crate::suite::{load, only_agent};
 
 #[derive(Debug, Clone, Args)]
 pub struct PlanArgs {
@@ -31,10 +31,11 @@ pub struct PlanArgs {
 
 pub(super) fn plan(args: &PlanArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
-    let settings = RunSettings {
+    let mut settings = RunSettings {
         selection: from_here(SelectionSettings::from(&args.selection), common),
         ..RunSettings::default()
     };
+    only_agent::settle(&mut settings.selection, common, &host)?;
     let plan = load::plan(&settings, common, &host)?;
     let records = past_runs::history(&plan.suite.root)?;
     load::note_adaptive(&plan);

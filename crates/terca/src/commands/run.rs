@@ -17,7 +17,7 @@ use crate::cli_error::{CliError, Outcome};
 use crate::run::{display, output};
 use crate::screen;
 use crate::suite::place::from_here;
-use crate::suite::{bare_words, load, past};
+use crate::suite::{bare_words, load, only_agent, past};
 
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
@@ -101,6 +101,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
         }
         settings.failed = Some(failed);
     }
+    only_agent::settle(&mut settings.selection, common, &host)?;
     let plan = load::plan(&settings, common, &host)?;
     if args.dry_run {
         screen::out_view(&plan_trials(&plan.heads(), &plan.order), common);

@@ -2,6 +2,7 @@
 
 pub mod bare_words;
 pub mod load;
+pub mod only_agent;
 pub mod past;
 pub mod place;
 pub mod trial_choice;

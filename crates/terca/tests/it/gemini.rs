@@ -21,6 +21,60 @@ fn playing(environment: &str, prompt: &str) -> Project {
         )
 }
 
+/// A suite that names no agent, on a machine that has these programs and no others.
+fn without_environments(programs: &[&str]) -> Project {
+    let streams = recorded_streams();
+    let mut project = project().env("GEMINI_API_KEY", KEY).file(
+        "terca.yaml",
+        format!(
+            "mcpPreflight: false\nsandbox: none\nenv: {{TERCA_TEST_STREAMS: '{streams}'}}\nevals:\n  - name: task\n    prompt: play success\n    \
+             tests: [{{fileExists: argv.txt}}]\n"
+        ),
+    );
+    for program in programs {
+        let script = format!("#!/bin/sh\nexec {}/gemini \"$@\"\n", stand_ins());
+        project = project.executable(&format!("bin/{program}"), &script);
+    }
+    let path = format!("{}:/usr/bin:/bin", project.path("bin"));
+    project.env("PATH", &path)
+}
+
+#[test]
+fn a_suite_without_environments_runs_the_only_agent_of_the_machine() {
+    let project = without_environments(&["gemini"]);
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    let said = "agent: gemini-cli, the only one on this machine; name it in terca.yaml: `environments: [{name: gemini-cli, agent: gemini-cli}]`";
+    assert!(outcome.stderr.starts_with(said), "{}", outcome.stderr);
+    assert_eq!(project.results()["trials"][0]["agent"], "gemini-cli");
+    project.terca(&["check"]).expect_status(0);
+    // A resumed run goes on with the same agent.
+    project.terca(&["resume"]).expect_status(0);
+}
+
+#[test]
+fn of_several_agents_one_has_to_be_named() {
+    let project = without_environments(&["gemini", "codex"]);
+    let outcome = project.terca(&["--format", "plain"]);
+    assert_eq!(outcome.status, 2, "{}{}", outcome.stdout, outcome.stderr);
+    let said = "the suite names no agent, and this machine has";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("gemini") && outcome.stderr.contains("codex"),
+        "{}",
+        outcome.stderr
+    );
+    let none = without_environments(&[]);
+    let outcome = none.terca(&["--format", "plain"]);
+    assert!(
+        outcome
+            .stderr
+            .contains("error[no-agent]: the suite names no agent"),
+        "{}",
+        outcome.stderr
+    );
+}
+
 #[test]
 fn a_session_is_started_as_the_real_program_wants_it() {
     let project = playing(
