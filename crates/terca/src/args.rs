@@ -137,7 +137,7 @@ impl InsteadArgs {
 pub struct TrialArgs {
     /// A run's name or number (default: the latest)
     pub run: Option<String>,
-    /// A trial: its eval, name or directory, or a unique part of one
+    /// A trial: its eval, name, directory or id, or a unique part of a name
     pub trial: Vec<String>,
 }
 

@@ -1,6 +1,7 @@
 //! `terca run`: the main job.
 
 use clap::Args;
+use serde_json::json;
 use terca_core::plan::shard::Shard;
 use terca_core::run::settings::{Demand, FailedSettings, RunSettings, SelectionSettings};
 use terca_core::text::prose;
@@ -12,7 +13,7 @@ use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_report::plan_trials;
 
 use crate::args::values::points;
-use crate::args::{CiArgs, Common, ConductArgs, DemandArgs, DisplayArgs, SelectionArgs};
+use crate::args::{CiArgs, Common, ConductArgs, DemandArgs, DisplayArgs, Format, SelectionArgs};
 use crate::cli_error::{CliError, Outcome};
 use crate::run::{display, output};
 use crate::screen;
@@ -103,6 +104,14 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
     }
     only_agent::settle(&mut settings.selection, common, &host)?;
     let plan = load::plan(&settings, common, &host)?;
+    if args.dry_run && args.display.format == Format::Json {
+        let heads = plan.heads();
+        let trials: Vec<_> = (plan.order.iter())
+            .filter_map(|at| heads.get(*at))
+            .collect();
+        output::json(&json!({ "seed": plan.seed, "trials": trials }))?;
+        return Ok(0);
+    }
     if args.dry_run {
         screen::out_view(&plan_trials(&plan.heads(), &plan.order), common);
         load::note_adaptive(&plan);

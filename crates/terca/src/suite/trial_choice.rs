@@ -84,7 +84,7 @@ impl Choice {
     }
 }
 
-/// Returns the trials that are called so, or else those whose names have all the words.
+/// Returns the trials that are called so, or else the one with that id, or else those whose names have all the words.
 fn matching<'a>(trials: &'a [Trial], words: &str, names: &Names) -> Vec<&'a Trial> {
     let is_called = |head: &TrialHead| {
         head.dir == words || head.dir.file_name() == Some(words) || names.trial(head) == words
@@ -95,6 +95,11 @@ fn matching<'a>(trials: &'a [Trial], words: &str, names: &Names) -> Vec<&'a Tria
         .collect();
     if !exact.is_empty() {
         return exact;
+    }
+    let id = words.parse().ok();
+    let by_id = trials.iter().find(|trial| Some(trial.head.id) == id);
+    if let Some(trial) = by_id {
+        return vec![trial];
     }
     let of_eval: Vec<&Trial> = trials
         .iter()

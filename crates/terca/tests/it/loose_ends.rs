@@ -313,3 +313,25 @@ fn a_model_of_the_command_line_needs_no_variable_of_the_suites() {
         outcome.stdout
     );
 }
+
+#[test]
+fn a_trial_is_found_by_its_id_and_a_plan_is_a_document() {
+    let project = crate::common::project().file(
+        "terca.yaml",
+        "environments: [{name: e, agent: nop}]\nrepetitions: 2\nevals:\n  - {name: one, prompt: x, tests: [{fileExists: terca}]}\n  \
+         - {name: two, prompt: x, tests: [{fileExists: terca}]}\n",
+    );
+    let outcome = project.terca(&["--dry-run", "--format", "json", "--seed", "3"]);
+    let plan: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(plan["seed"], 3);
+    let trials = plan["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 4);
+    project.terca(&[]).expect_status(1);
+    for trial in trials {
+        let id = trial["id"].to_string();
+        let run = project.run_dir().file_name().unwrap().to_owned();
+        let shown = project.terca(&["show", &run, &id]).expect_status(0);
+        let dir = trial["dir"].as_str().unwrap();
+        assert!(shown.stdout.contains(dir), "{dir}: {}", shown.stdout);
+    }
+}
