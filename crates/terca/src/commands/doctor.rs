@@ -51,7 +51,7 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let found = found.map_err(no_work_dir)?;
     if args.format == TableFormat::Json {
         output::json(&answer(&found, &suite.names))?;
-        return Ok(0);
+        return Ok(u8::from(is_missing(&found, &suite.names)));
     }
     if others.is_some() {
         screen::out("this machine:");
@@ -59,8 +59,17 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     show(&found, &suite.names, common, screen::short);
     match others {
         Some(others) => show_others(&others, &suite.names, &host, common),
-        None => Ok(0),
+        None => Ok(u8::from(is_missing(&found, &suite.names))),
     }
+}
+
+/// Tells whether an agent of the suite is not installed.
+fn is_missing(found: &Findings, of_suite: &[&str]) -> bool {
+    of_suite.iter().any(|name| {
+        let mut rows = found.agents.iter().filter(|agent| agent.agent == **name);
+        let first = rows.next();
+        first.is_some_and(|first| first.program.is_none()) && rows.all(|row| row.program.is_none())
+    })
 }
 
 /// Shortens a path, where it is one of this machine.

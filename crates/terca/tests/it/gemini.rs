@@ -380,7 +380,7 @@ fn the_doctor_finds_the_program_and_names_credentials_without_their_values() {
     assert!(outcome.stdout.contains("signs in with $GEMINI_API_KEY"));
     assert!(!outcome.stdout.contains(KEY));
     let bare = project.env("PATH", "/usr/bin:/bin");
-    let outcome = bare.terca(&["doctor"]).expect_status(0);
+    let outcome = bare.terca(&["doctor"]).expect_status(1);
     assert!(
         outcome.stdout.contains("✗ gemini-cli: not installed"),
         "{}",
