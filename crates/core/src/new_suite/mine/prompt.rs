@@ -22,7 +22,7 @@ const ISSUES: &str = r"(?i)[ \t]*[(\[]?(?:\b(?:fix(?:es|ed)?|close[sd]?|resolve[
 const ADDRESS: &str = "://";
 const HASH: &str = r"\b[0-9a-f]{7,40}\b";
 /// Lines, and points of the list that a squash makes, that say nothing about the task.
-const NOISE: &str = r"(?i)^[\s*+-]*(([a-z]+(\([^)]*\))?!?:\s*)?(wip|(fix(ed|es|ing)?|correct) (a |the |some )?(typos?|comments?|tests?|lint\w*|format\w*|ci|build|nits?|review)\b.{0,24}|(fixup|squash)!.*|typos?|nits?|lint\w*|format(ting|ted)?( code)?|(go)?fmt|cleanups?|clean up|(address|apply|respond to|incorporate)( \S+)? (review|comments?|feedback|suggestions?)\b.*|(add|update|more) tests?|(remove|delete|drop) .{0,20}(print|log|debug)\w*\b.*|merge (branch|remote|pull|main|master)\b.*|rebase\w*\b.*|bump version\b.*|update (the )?changelog)|[-=_*~]{3,})[\s.]*$";
+const NOISE: &str = r"(?i)^[\s*+-]*(([a-z]+(\([^)]*\))?!?:\s*)?(wip|(fix(ed|es|ing)?|correct) (a |the |some )?(typos?|comments?|tests?|lint\w*|format\w*|ci|build|nits?|review)\b.{0,24}|(fixup|squash)!.*|typos?|nits?|lint\w*|format(ting|ted)?( code)?|(go)?fmt|cleanups?|clean up|(address|apply|respond to|incorporate)( \S+)? (review|comments?|feedback|suggestions?)\b.*|(add|update|more) tests?|(remove|delete|drop) .{0,20}(print|log|debug)\w*\b.*|merge (branch|remote|pull|main|master)\b.*|rebase\w*\b.*|bump version\b.*|update (the )?changelog|update \S+\.\w{1,5}|\[pre-commit\.ci\].*|(keep|maintain|reach|restore) .{0,12}coverage|(satisfy|please|silence) \S+)|[-=_*~]{3,})[\s.]*$";
 
 /// Makes a prompt from the message of a commit, with the text of the issue that it names and the names that its tests need.
 pub(super) fn prompt(chosen: &Chosen, issues: &Issues) -> Result<String, Refusal> {
@@ -114,7 +114,11 @@ fn without_answers(message: &str) -> String {
         if length > LONGEST || is_diff {
             break;
         }
-        let is_noise = is(&trailer, line) || (!kept.is_empty() && is(&noise, line));
+        // The list of a squash begins with the subject.
+        let point = line.trim_start_matches(['*', '+', '-', ' ']);
+        let is_subject =
+            !point.is_empty() && kept.first().is_some_and(|first| first.starts_with(point));
+        let is_noise = is(&trailer, line) || is_subject || (!kept.is_empty() && is(&noise, line));
         if !is_fence && !is_fenced && !is_noise {
             kept.push(line);
         }
@@ -236,10 +240,10 @@ mod tests {
     #[test]
     fn lines_without_a_meaning_are_left_out() {
         let message = "feat: add Compare (#3)\n\n* feat: add Compare\n* fix comment\n* wip\n* fix: remove fmt.Println from test\n\
-                       * fix typo in README\n* Fixed the order of nil\n* address review comments\n\n---------\n\nCo-authored-by: A <a@b>\n\
+                       * fix typo in README\n* [pre-commit.ci] auto fixes\n* Update src/a_b.py\n* maintain 100% coverage\n* Fixed the order of nil\n* address review comments\n\n---------\n\nCo-authored-by: A <a@b>\n\
                        (cherry picked from commit 0123)\n";
         let text = prompt(message).unwrap();
-        let kept = "feat: add Compare\n\n* feat: add Compare\n* Fixed the order of nil\n\nHidden";
+        let kept = "feat: add Compare\n\n* Fixed the order of nil\n\nHidden";
         assert!(text.contains(kept), "{text}");
     }
 
