@@ -32,7 +32,7 @@ use page::{Page, Part};
 
 /// Blocks that are not tested, by page. Each says why; a new one has to be thought about here, too.
 const EXEMPT: &[(&str, usize)] = &[
-    ("README.md", 1),
+    ("README.md", 2),
     ("docs/add-an-agent.md", 1),
     ("docs/architecture.md", 2),
     ("docs/introduction.md", 2),
