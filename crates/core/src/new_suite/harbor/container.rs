@@ -14,12 +14,8 @@ use crate::text::{excerpt, globs, prose};
 /// The directory in which Harbor's agents work by default.
 const DEFAULT_ROOT: &str = "/app";
 
-/// Harbor's own directories, and their replacements below the workspace.
-pub(super) const MOVED: [(&str, &str); 3] = [
-    ("/tests", "/.harbor/tests"),
-    ("/logs", "/.harbor/logs"),
-    ("/solution", "/.harbor/solution"),
-];
+/// Harbor's own directories, which are put aside.
+pub(super) const MOVED: [&str; 3] = ["/tests", "/logs", "/solution"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::new_suite) struct Places {
@@ -59,7 +55,7 @@ impl Places {
 
     /// Returns whether it is below one of Harbor's own directories.
     pub(super) fn is_moved(&self, path: &Utf8Path) -> bool {
-        MOVED.iter().any(|(from, _)| path.starts_with(from))
+        MOVED.iter().any(|from| path.starts_with(from))
     }
 
     /// Rewrites the prompt with paths that exist: `/app/src` becomes `./src`. The path is not a part of another one (`/apple`,
@@ -268,7 +264,9 @@ pub(super) fn copy_words(instruction: &Instruction) -> Option<(Vec<String>, Vec<
     let rest = &instruction.rest;
     let words: Vec<String> = match rest.starts_with('[') {
         true => serde_json::from_str(rest).ok()?,
-        false => rest.split_whitespace().map(str::to_owned).collect(),
+        false => (rest.split_whitespace())
+            .map(|word| word.trim_matches(['"', '\'']).to_owned())
+            .collect(),
     };
     let (flags, mut words): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| word.starts_with("--"));

@@ -40,6 +40,28 @@ fn a_task_is_proven() {
 }
 
 #[test]
+fn tests_that_were_mounted_are_found() {
+    let project = greet(project())
+        .file(
+            "old/greet/docker-compose.yaml",
+            "services:\n  agent:\n    build: .\n    volumes: [\"./tests:/app/tests:ro\"]\n",
+        )
+        .file(
+            "old/greet/run-tests.sh",
+            "#!/bin/bash\nset -e\nsh tests/outputs.sh\n",
+        );
+    project
+        .terca(&["import", "terminal-bench", "old", "--to", "evals"])
+        .expect_status(0);
+    let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
+    assert!(
+        verdict(&outcome.stdout, "greet").ends_with("proven"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
 fn a_program_that_is_missing_is_no_failure_of_the_agent() {
     let project = greet(project()).file("old/greet/run-tests.sh", "no-such-runner /app\n");
     project

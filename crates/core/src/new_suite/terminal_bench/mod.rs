@@ -9,17 +9,21 @@
 //! solution.sh                   solution/solve.sh
 //! ```
 
+mod compose;
+
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
-use super::harbor;
+use super::harbor::{self, environment};
 use super::imported::{self, Imported, Loss, Note, Task};
+use crate::config::dockerfile;
 use crate::text::json::toml;
 use crate::text::prose;
+use crate::text::shell::quoted;
+use compose::Compose;
 
-const COMPOSE: &str = "docker-compose.yaml";
 const RUNNER: &str = "run-tests.sh";
 /// Limits of tasks that set none, in seconds.
 const AGENT_SECONDS: f64 = 360.0;
@@ -32,6 +36,7 @@ const TEST: &str = "\
 # Written by `terca import terminal-bench`.
 export TEST_DIR=/tests
 mkdir -p /logs/verifier
+MOUNTED
 bash /tests/run-tests.sh
 status=$?
 case $status in
@@ -50,12 +55,6 @@ const KNOWN: [&str; 19] = [
     "estimated_duration_sec", "expert_time_estimate_min", "junior_time_estimate_min", "language",
     "env_name",
 ];
-/// Keys of the one container that say nothing about what is in it.
-const USUAL: [&str; 11] = [
-    "build", "image", "container_name", "command", "environment", "volumes", "deploy",
-    "working_dir", "tty", "stdin_open", "platform",
-];
-
 /// Turns a task into an eval, or says why that is impossible.
 pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let text = |path: &str| (task.text)(Utf8Path::new(path));
@@ -68,13 +67,20 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         ));
     }
     let mut notes = of_settings(&document);
-    let compose = text(COMPOSE).map_or(Ok(Compose::default()), |text| Compose::read(&text))?;
+    let dockerfile = text("Dockerfile");
+    let workdir = dockerfile::instructions(dockerfile.as_deref().unwrap_or_default()).pop();
+    let workdir = workdir
+        .and_then(|last| last.workdir)
+        .unwrap_or("/app".into());
+    let compose = text(compose::FILE).map(|text| Compose::read(&text, &workdir));
+    let compose = compose.unwrap_or(Ok(Compose::default()))?;
+    notes.extend(compose.notes);
     let mut texts = BTreeMap::from([
         ("task.toml", settings(&document, &compose.env)),
         ("instruction.md", instruction),
-        ("tests/test.sh", TEST.to_owned()),
+        ("tests/test.sh", test(&compose.mounts)),
     ]);
-    if let (None, Some(image)) = (text("Dockerfile"), &compose.image) {
+    if let (None, Some(image)) = (&dockerfile, &compose.image) {
         texts.insert("environment/Dockerfile", format!("FROM {image}\n"));
     }
     if let Some(script) = text("solution.yaml").and_then(|text| typed(&text)) {
@@ -84,13 +90,21 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         notes.push(Note::change(text));
     }
     let mut files: BTreeMap<Utf8PathBuf, Option<&Utf8Path>> = BTreeMap::new();
+    let mut shown = None;
     for file in task.files {
-        let is_read = ["task.yaml", "solution.yaml"].contains(&file.as_str());
-        let says_nothing = file == COMPOSE && compose.is_usual;
-        if !is_read && !says_nothing {
-            files.insert(moved(file), Some(file));
+        if ["task.yaml", "solution.yaml", compose::FILE].contains(&file.as_str()) {
+            continue;
         }
+        let (place, in_context) = (moved(file), Utf8Path::new("environment").join(file));
+        let is_copied = |text: &String| environment::is_copied_by_name(text, file);
+        // An image is built from the whole task.
+        if place != in_context && dockerfile.as_ref().is_some_and(is_copied) {
+            shown.get_or_insert(file);
+            files.insert(in_context, Some(file));
+        }
+        files.insert(place, Some(file));
     }
+    notes.extend(shown.map(|file| environment::shown_to_the_agent(file)));
     files.extend(texts.keys().map(|path| (Utf8PathBuf::from(*path), None)));
     let paths: Vec<Utf8PathBuf> = files.keys().cloned().collect();
     let eval = harbor::import(&Task {
@@ -103,6 +117,16 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         },
     })?;
     Ok(in_place(eval, task.name, notes, &files, &texts))
+}
+
+/// Returns the script of the one test, with the files in it that were mounted.
+fn test(mounts: &[(String, String)]) -> String {
+    let line = |(from, to): &(String, String)| {
+        let (from, to) = (quoted(&format!("/{from}")), quoted(to));
+        format!("mkdir -p \"$(dirname {to})\"; rm -rf {to}; cp -R {from} {to}\n")
+    };
+    let lines: String = mounts.iter().map(line).collect();
+    TEST.replace("MOUNTED\n", &lines)
 }
 
 /// Returns the place of a file in a task of Harbor's.
@@ -203,74 +227,6 @@ fn settings(document: &Value, env: &[(String, String)]) -> String {
     }))
 }
 
-/// What `docker-compose.yaml` says.
-#[derive(Debug)]
-struct Compose {
-    /// Whether there is one container, made of the Dockerfile or an image.
-    is_usual: bool,
-    image: Option<String>,
-    /// Variables of the container.
-    env: Vec<(String, String)>,
-}
-
-impl Default for Compose {
-    fn default() -> Self {
-        Compose {
-            is_usual: true,
-            image: None,
-            env: Vec::new(),
-        }
-    }
-}
-
-impl Compose {
-    fn read(text: &str) -> Result<Self, String> {
-        let document = imported::yaml(text).map_err(|error| format!("{COMPOSE}: {error}"))?;
-        let services = document["services"].as_object();
-        let mut services = services.into_iter().flatten();
-        let (Some((_, client)), None) = (services.next(), services.next()) else {
-            return Ok(Compose {
-                is_usual: false,
-                ..Compose::default()
-            });
-        };
-        let is_ours = |text: &str| text.contains("T_BENCH_");
-        let mut keys = client.as_object().into_iter().flatten().map(|(key, _)| key);
-        let build = &client["build"];
-        let build = build.as_str().or(build["context"].as_str()).unwrap_or(".");
-        let volumes = client["volumes"].as_array().into_iter().flatten();
-        let mut volumes = volumes.map(|volume| volume.as_str().unwrap_or_default());
-        let image = client["image"].as_str().filter(|image| !is_ours(image));
-        Ok(Compose {
-            is_usual: keys.all(|key| USUAL.contains(&key.as_str()))
-                && [".", "./"].contains(&build)
-                && volumes.all(|volume| is_ours(volume) || volume.starts_with("./tests:")),
-            image: image.map(str::to_owned),
-            env: variables(&client["environment"]),
-        })
-    }
-}
-
-/// Returns variables of a container that are not Terminal-Bench's own, as a list or a map has them.
-fn variables(value: &Value) -> Vec<(String, String)> {
-    let items = value.as_array().into_iter().flatten();
-    let items = items
-        .filter_map(Value::as_str)
-        .filter_map(|item| item.split_once('='));
-    let items = items.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let map = value.as_object().into_iter().flatten();
-    let map = map.map(|(name, value)| {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        (name.clone(), text)
-    });
-    items
-        .chain(map)
-        .filter(|(_, value)| !value.contains('$'))
-        .collect()
-}
-
 /// Returns the script that a list of typed commands is, if each is one for the shell.
 fn typed(text: &str) -> Option<String> {
     let document = imported::yaml(text).ok()?;
@@ -327,7 +283,7 @@ mod tests {
                 "FROM debian\nWORKDIR /app\nCOPY data/in.txt ./\n",
             ),
             ("data/in.txt", "a"),
-            (COMPOSE, COMPOSE_TEXT),
+            (compose::FILE, COMPOSE_TEXT),
             ("solution.sh", "echo a > /app/out.txt\n"),
         ]))
         .unwrap();
@@ -357,7 +313,7 @@ mod tests {
             .iter()
             .map(|(path, text)| (path.as_str(), text.as_str()))
             .collect();
-        assert_eq!(written["_tests/.harbor/tests/test.sh"], TEST);
+        assert_eq!(written["_tests/.harbor/tests/test.sh"], test(&[]));
         assert_eq!(written["instruction.md"], "Write ./out.txt");
         let file = written["eval.terca.yaml"];
         assert!(
@@ -368,21 +324,80 @@ mod tests {
         assert!(!file.contains("environment/"), "{file}");
     }
 
+    fn lost(eval: &Imported) -> Vec<&str> {
+        let losses = eval.notes.iter().filter(|note| note.loss.is_some());
+        losses.map(|note| note.text.as_str()).collect()
+    }
+
+    #[test]
+    fn an_image_is_built_from_the_whole_task() {
+        let dockerfile =
+            "FROM org/tools\nWORKDIR /app\nCOPY run-tests.sh data \"tests/\" /app/\nCOPY . /all\n";
+        let eval = imported(&with(&[
+            ("Dockerfile", dockerfile),
+            ("data/in.txt", "a"),
+            ("solution.sh", "true\n"),
+        ]))
+        .unwrap();
+        assert_eq!(lost(&eval), Vec::<&str>::new());
+        let files = eval
+            .copied
+            .iter()
+            .filter(|(_, to)| to.starts_with("_image"));
+        let files: Vec<&str> = files.map(|(from, _)| from.as_str()).collect();
+        assert_eq!(
+            files,
+            [
+                "data/in.txt", "run-tests.sh", "tests/test_outputs.py", "Dockerfile"
+            ],
+            "what is copied by no name, such as the solution, stays out"
+        );
+        let shown =
+            "run-tests.sh and the like are copied into the image, where the agent can read them";
+        assert!(eval.notes.iter().any(|note| note.text == shown));
+    }
+
+    #[test]
+    fn mounted_tests_are_copied_and_other_mounts_are_lost() {
+        let with_volumes = |volumes: &str| {
+            let compose = format!("services: {{client: {{build: ., volumes: [{volumes}]}}}}\n");
+            let files = [
+                ("Dockerfile", "FROM debian\nWORKDIR /app\n"),
+                (compose::FILE, &compose),
+            ];
+            imported(&with(&files)).unwrap()
+        };
+        let eval =
+            with_volumes("./tests:/app/tests/:ro, ./run-tests.sh:/app/run.sh, ./tests:/tests");
+        assert_eq!(lost(&eval), Vec::<&str>::new());
+        let test = eval
+            .written
+            .iter()
+            .find(|(path, _)| path.ends_with("tests/test.sh"));
+        let lines = "mkdir -p \"$(dirname /app/tests)\"; rm -rf /app/tests; cp -R /tests /app/tests\n\
+                     mkdir -p \"$(dirname /app/run.sh)\"; rm -rf /app/run.sh; cp -R /tests/run-tests.sh /app/run.sh\nbash ";
+        assert!(test.unwrap().1.contains(lines), "{test:?}");
+        let eval = with_volumes(".:/app, ./tests:/elsewhere, {type: bind, source: ./runs}");
+        let expected = [
+            "docker-compose.yaml: .:/app is not mounted",
+            "docker-compose.yaml: ./tests:/elsewhere is not mounted",
+            "docker-compose.yaml: {\"source\":\"./runs\",\"type\":\"bind\"} is not mounted",
+        ];
+        assert_eq!(lost(&eval), expected);
+    }
+
     #[test]
     fn what_is_lost_is_told_in_the_words_of_the_task() {
         let two = "services: {client: {build: .}, db: {image: postgres}}\n";
         let eval = imported(&with(&[
             ("Dockerfile", "FROM debian\nRUN pip install numpy\n"),
-            (COMPOSE, two),
+            (compose::FILE, two),
         ]))
         .unwrap();
-        let losses: Vec<_> = eval
-            .notes
-            .iter()
-            .filter(|note| note.loss.is_some())
-            .collect();
-        let texts: Vec<&str> = losses.iter().map(|note| note.text.as_str()).collect();
-        assert_eq!(texts, ["docker-compose.yaml: no services are started"]);
+        assert_eq!(
+            lost(&eval),
+            ["docker-compose.yaml: no services are started"]
+        );
         assert!(eval.has_image, "its packages are in the image");
         assert!(
             eval.notes
