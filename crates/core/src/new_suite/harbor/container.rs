@@ -23,6 +23,8 @@ pub(in crate::new_suite) struct Places {
     pub(in crate::new_suite) root: Utf8PathBuf,
     /// Whether that directory is only assumed.
     pub(super) is_assumed: bool,
+    /// Whether the image that the Dockerfile begins with says it, and not the task.
+    pub(super) is_of_image: bool,
     /// Whether there is a container, in which the workspace is at that directory.
     pub(super) is_container: bool,
 }
@@ -34,6 +36,7 @@ impl Places {
         Places {
             root: said.unwrap_or(Utf8Path::new(DEFAULT_ROOT)).to_owned(),
             is_assumed: said.is_none(),
+            is_of_image: false,
             is_container: false,
         }
     }
@@ -222,8 +225,7 @@ fn difference(instruction: &Instruction, places: &Places) -> Option<Difference> 
     let rest = instruction.rest.as_str();
     match instruction.word.as_str() {
         "WORKDIR" | "LABEL" | "MAINTAINER" | "ARG" => None,
-        // Images with a plain name are those of systems and languages.
-        "FROM" if rest.contains('/') => Some(Difference::in_image(
+        "FROM" if instruction.is_from_own_image() => Some(Difference::in_image(
             "the files and programs of this image are not there",
         )),
         "FROM" => change(

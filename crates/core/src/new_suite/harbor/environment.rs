@@ -59,6 +59,11 @@ pub(in crate::new_suite) fn environment(
     };
     let (build, files): (Vec<&Utf8PathBuf>, Vec<&Utf8PathBuf>) =
         task.files.iter().partition(is_build_file);
+    let from = instructions.iter().rfind(|one| one.word == "FROM");
+    let mut texts = task.files.iter().filter_map(|file| (task.text)(file));
+    places.is_of_image = places.is_assumed
+        && from.is_some_and(Instruction::is_from_own_image)
+        && !texts.any(|text| text.contains(places.root.as_str()));
     let native = Native::read(&instructions, dir, &files, &places);
     places.is_container =
         (native.differences.keys()).any(|one| one.loss.is_some() && one.is_in_image);
@@ -166,7 +171,7 @@ impl Source<'_> {
         let mut written = Vec::new();
         let packages = self.packages();
         let mut more = String::new();
-        if last != Some(&places.root) {
+        if last != Some(&places.root) && !places.is_of_image {
             more += &format!("WORKDIR {}\n", places.root);
         }
         if !packages.is_empty() {

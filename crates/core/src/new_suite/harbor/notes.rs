@@ -29,7 +29,9 @@ pub(super) fn of_files(
 ) {
     let places = &environment.places;
     let root = &places.root;
-    if places.is_assumed {
+    if places.is_of_image {
+        notes.push(Note::change("the agent works where its image says it"));
+    } else if places.is_assumed {
         notes.push(Note::change(format!(
             "the task does not say where the agent works; {root} becomes the workspace"
         )));

@@ -25,6 +25,8 @@ use crate::text::shell::quoted;
 use compose::Compose;
 
 const RUNNER: &str = "run-tests.sh";
+/// The parser of tests that end with a word of their own.
+const SWE_BENCH: &str = "swebench";
 /// Limits of tasks that set none, in seconds.
 const AGENT_SECONDS: f64 = 360.0;
 const TESTS_SECONDS: f64 = 60.0;
@@ -37,14 +39,24 @@ const TEST: &str = "\
 export TEST_DIR=/tests
 mkdir -p /logs/verifier
 MOUNTED
-bash /tests/run-tests.sh
-status=$?
+RUN
 case $status in
   0) echo 1 > /logs/verifier/reward.txt ;;
   126 | 127) ;;
   *) echo 0 > /logs/verifier/reward.txt ;;
 esac
 exit $status
+";
+
+const RUN: &str = "bash /tests/run-tests.sh\nstatus=$?\n";
+/// As the parser `swebench` does it: the word between two lines decides.
+const RUN_SWE_BENCH: &str = "\
+bash /tests/run-tests.sh > /logs/verifier/output 2>&1
+status=$?
+cat /logs/verifier/output
+if [ $status = 0 ]; then
+  sed -n '/^SWEBench results starts here/,/^SWEBench results ends here/p' /logs/verifier/output | grep -qx PASSED || status=1
+fi
 ";
 
 /// Keys of `task.yaml` that are used, or do not change how a task runs.
@@ -66,7 +78,8 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
             "there is no {RUNNER}, so nothing could be verified"
         ));
     }
-    let mut notes = of_settings(&document);
+    let parser = document["parser_name"].as_str().unwrap_or("pytest");
+    let mut notes = of_settings(&document, parser);
     let dockerfile = text("Dockerfile");
     let workdir = dockerfile::instructions(dockerfile.as_deref().unwrap_or_default()).pop();
     let workdir = workdir
@@ -78,7 +91,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let mut texts = BTreeMap::from([
         ("task.toml", settings(&document, &compose.env)),
         ("instruction.md", instruction),
-        ("tests/test.sh", test(&compose.mounts)),
+        ("tests/test.sh", test(parser, &compose.mounts)),
     ]);
     if let (None, Some(image)) = (&dockerfile, &compose.image) {
         texts.insert("environment/Dockerfile", format!("FROM {image}\n"));
@@ -120,13 +133,18 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
 }
 
 /// Returns the script of the one test, with the files in it that were mounted.
-fn test(mounts: &[(String, String)]) -> String {
+fn test(parser: &str, mounts: &[(String, String)]) -> String {
     let line = |(from, to): &(String, String)| {
         let (from, to) = (quoted(&format!("/{from}")), quoted(to));
         format!("mkdir -p \"$(dirname {to})\"; rm -rf {to}; cp -R {from} {to}\n")
     };
     let lines: String = mounts.iter().map(line).collect();
-    TEST.replace("MOUNTED\n", &lines)
+    let run = if parser == SWE_BENCH {
+        RUN_SWE_BENCH
+    } else {
+        RUN
+    };
+    TEST.replace("MOUNTED\n", &lines).replace("RUN\n", run)
 }
 
 /// Returns the place of a file in a task of Harbor's.
@@ -185,10 +203,9 @@ fn instruction(document: &Value) -> Option<String> {
     text.as_str().map(str::to_owned)
 }
 
-fn of_settings(document: &Value) -> Vec<Note> {
+fn of_settings(document: &Value, parser: &str) -> Vec<Note> {
     let mut notes = Vec::new();
-    let parser = document["parser_name"].as_str().unwrap_or("pytest");
-    if parser != "pytest" {
+    if !["pytest", SWE_BENCH].contains(&parser) {
         let text = format!("parser_name = {parser}: the exit status of {RUNNER} decides instead");
         notes.push(Note::lost(Loss::Tests, text));
     }
@@ -313,7 +330,7 @@ mod tests {
             .iter()
             .map(|(path, text)| (path.as_str(), text.as_str()))
             .collect();
-        assert_eq!(written["_tests/.harbor/tests/test.sh"], test(&[]));
+        assert_eq!(written["_tests/.harbor/tests/test.sh"], test("pytest", &[]));
         assert_eq!(written["instruction.md"], "Write ./out.txt");
         let file = written["eval.terca.yaml"];
         assert!(
@@ -355,6 +372,33 @@ mod tests {
         let shown =
             "run-tests.sh and the like are copied into the image, where the agent can read them";
         assert!(eval.notes.iter().any(|note| note.text == shown));
+    }
+
+    #[test]
+    fn the_word_of_swe_bench_decides() {
+        let task = TASK.replace("parser_name: pytest", "parser_name: swebench");
+        let task = task.replace("/app", "/testbed");
+        let mut files = with(&[("Dockerfile", "FROM org/eval.repo-1\nRUN mkdir -p /logs\n")]);
+        files[0].1 = &task;
+        files[2].1 = "assert open('/testbed/out.txt')\n";
+        let eval = imported(&files).unwrap();
+        assert_eq!(lost(&eval), Vec::<&str>::new());
+        let written = |name: &str| {
+            let mut written = eval.written.iter();
+            written
+                .find(|(path, _)| path.ends_with(name))
+                .map(|(_, text)| text.as_str())
+        };
+        assert!(
+            written("tests/test.sh")
+                .unwrap()
+                .contains("grep -qx PASSED")
+        );
+        assert_eq!(
+            written("_image/Dockerfile"),
+            None,
+            "the image says where the agent works"
+        );
     }
 
     #[test]
@@ -406,7 +450,7 @@ mod tests {
         );
         let unusual = TASK.replace(
             "parser_name: pytest",
-            "parser_name: swebench\nrun_tests_in_same_shell: true\nodd: 1",
+            "parser_name: other\nrun_tests_in_same_shell: true\nodd: 1",
         );
         let mut files = with(&[(
             "solution.yaml",
