@@ -22,7 +22,7 @@ impl Instruction {
         format!("{} {}", self.word, self.rest)
     }
 
-    /// Returns whether it begins with an image that somebody made: those with a plain name are of systems and languages.
+    /// Returns whether it begins with an image of a person or an organization. Those of systems and languages have plain names.
     pub fn is_from_own_image(&self) -> bool {
         let mut words = self.rest.split_whitespace();
         let name = words.find(|word| !word.starts_with("--"));
