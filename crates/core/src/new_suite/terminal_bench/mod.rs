@@ -25,21 +25,27 @@ use crate::text::shell::quoted;
 use compose::Compose;
 
 const RUNNER: &str = "run-tests.sh";
-/// The parser of tests that end with a word of their own.
-const SWE_BENCH: &str = "swebench";
 /// Limits of tasks that set none, in seconds.
 const AGENT_SECONDS: f64 = 360.0;
 const TESTS_SECONDS: f64 = 60.0;
 
-/// Runs the task's own script. A command that is missing says nothing about the work, so there is no reward then.
+/// Runs the task's own script. A command that is missing says nothing about the work, so there is no reward then. A process
+/// that stays may keep the output open, so it goes to a file.
 const TEST: &str = "\
 #!/bin/sh
-# Runs run-tests.sh of a task for Terminal-Bench 1: its exit status decides.
+# Runs run-tests.sh of a task for Terminal-Bench 1: its exit status and its last words decide.
 # Written by `terca import terminal-bench`.
 export TEST_DIR=/tests
+output=/logs/verifier/output
 mkdir -p /logs/verifier
+trap 'cat \"$output\"; exit 1' TERM
 MOUNTED
-RUN
+bash /tests/run-tests.sh > \"$output\" 2>&1
+status=$?
+cat \"$output\"
+if [ $status = 0 ]; then
+  PARSER || status=1
+fi
 case $status in
   0) echo 1 > /logs/verifier/reward.txt ;;
   126 | 127) ;;
@@ -47,17 +53,13 @@ case $status in
 esac
 exit $status
 ";
-
-const RUN: &str = "bash /tests/run-tests.sh\nstatus=$?\n";
+/// As the parser `pytest` does it: tests that passed are named, or counted, and none that failed. Code that ends the runner
+/// leaves neither.
+const PYTEST: &str =
+    "! sed -n '/short test summary info/,$p' \"$output\" | grep -qE '^(FAILED|ERROR) ' &&
+    grep -qE '^PASSED |[0-9] passed' \"$output\"";
 /// As the parser `swebench` does it: the word between two lines decides.
-const RUN_SWE_BENCH: &str = "\
-bash /tests/run-tests.sh > /logs/verifier/output 2>&1
-status=$?
-cat /logs/verifier/output
-if [ $status = 0 ]; then
-  sed -n '/^SWEBench results starts here/,/^SWEBench results ends here/p' /logs/verifier/output | grep -qx PASSED || status=1
-fi
-";
+const SWE_BENCH: &str = "sed -n '/^SWEBench results starts here/,/^SWEBench results ends here/p' \"$output\" | grep -qx PASSED";
 
 /// Keys of `task.yaml` that are used, or do not change how a task runs.
 const KNOWN: [&str; 19] = [
@@ -139,12 +141,12 @@ fn test(parser: &str, mounts: &[(String, String)]) -> String {
         format!("mkdir -p \"$(dirname {to})\"; rm -rf {to}; cp -R {from} {to}\n")
     };
     let lines: String = mounts.iter().map(line).collect();
-    let run = if parser == SWE_BENCH {
-        RUN_SWE_BENCH
-    } else {
-        RUN
+    let parser = match parser {
+        "pytest" => PYTEST,
+        "swebench" => SWE_BENCH,
+        _ => "true",
     };
-    TEST.replace("MOUNTED\n", &lines).replace("RUN\n", run)
+    TEST.replace("MOUNTED\n", &lines).replace("PARSER", parser)
 }
 
 /// Returns the place of a file in a task of Harbor's.
@@ -205,7 +207,7 @@ fn instruction(document: &Value) -> Option<String> {
 
 fn of_settings(document: &Value, parser: &str) -> Vec<Note> {
     let mut notes = Vec::new();
-    if !["pytest", SWE_BENCH].contains(&parser) {
+    if !["pytest", "swebench"].contains(&parser) {
         let text = format!("parser_name = {parser}: the exit status of {RUNNER} decides instead");
         notes.push(Note::lost(Loss::Tests, text));
     }
