@@ -22,6 +22,13 @@ impl Instruction {
         format!("{} {}", self.word, self.rest)
     }
 
+    /// Returns whether it begins with an image of a person or an organization. Those of systems and languages have plain names.
+    pub fn is_from_own_image(&self) -> bool {
+        let mut words = self.rest.split_whitespace();
+        let name = words.find(|word| !word.starts_with("--"));
+        self.word == "FROM" && name.is_some_and(|name| name.contains('/'))
+    }
+
     /// Returns whether it copies files of the context.
     pub fn reads_context(&self) -> bool {
         let is_own = |word: &str| word.starts_with("--from=") || word.contains("://");

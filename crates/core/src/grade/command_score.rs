@@ -84,10 +84,12 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Grade, NoVerdict> {
             "it gave the score {score}, which is not from 0 to 1"
         )));
     }
-    Ok(Grade::scored(
-        score,
-        message.unwrap_or_else(|| format!("scored {score}")),
-    ))
+    let message = message.unwrap_or_else(|| match score {
+        // Where nothing at all is right, the output tells what is wrong.
+        0.0 => with_failure_line("scored 0", &end.mask.masked(&end.output)),
+        _ => format!("scored {score}"),
+    });
+    Ok(Grade::scored(score, message))
 }
 
 /// Reads `0.5`, or `{"score": 0.5, "message": "…"}`.
@@ -124,7 +126,8 @@ mod tests {
                 0.25,
                 "1 of 4",
             ),
-            ("{\"score\": 0}", 0.0, "scored 0"),
+            ("{\"score\": 0}", 0.0, "scored 0: 0.9"),
+            ("0", 0.0, "scored 0: 0.9"),
         ] {
             let verdict = judge(&ended(Exit::Code(0), stdout, "0.9"), LIMIT);
             assert_eq!(verdict, Ok(Grade::scored(score, message)), "{stdout}");

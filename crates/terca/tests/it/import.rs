@@ -359,6 +359,26 @@ fn what_an_agent_leaves_in_harbors_places_counts_for_nothing() {
 }
 
 #[test]
+fn no_file_of_the_agent_is_above_the_tests() {
+    let test = "#!/bin/sh\ndir=/tests\nreward=0\nwhile [ \"$dir\" != / ]; do\n\
+                dir=$(dirname \"$dir\"); [ -e \"$dir/runner.ini\" ] && reward=1\ndone\n\
+                ls -A /app >&2\necho $reward > /logs/verifier/reward.txt\n";
+    let project = tasks()
+        .agent("echo planted > runner.ini")
+        .file("tasks/hello/tests/test.sh", test);
+    project
+        .terca(&["import", "harbor", "tasks/hello"])
+        .expect_status(0);
+    project.terca(&[]).expect_status(1);
+    assert_eq!(project.only_trial()["score"], 0.0);
+    let log = project.trial_file("run.log");
+    assert!(
+        log.contains("runner.ini") && !log.contains(".harbor"),
+        "{log}"
+    );
+}
+
+#[test]
 fn tests_without_a_reward_are_an_error_and_a_failing_solution_is_noted() {
     let project = tasks()
         .file(

@@ -14,12 +14,8 @@ use crate::text::{excerpt, globs, prose};
 /// The directory in which Harbor's agents work by default.
 const DEFAULT_ROOT: &str = "/app";
 
-/// Harbor's own directories, and their replacements below the workspace.
-pub(super) const MOVED: [(&str, &str); 3] = [
-    ("/tests", "/.harbor/tests"),
-    ("/logs", "/.harbor/logs"),
-    ("/solution", "/.harbor/solution"),
-];
+/// Harbor's own directories, which are put aside.
+pub(super) const MOVED: [&str; 3] = ["/tests", "/logs", "/solution"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::new_suite) struct Places {
@@ -27,6 +23,8 @@ pub(in crate::new_suite) struct Places {
     pub(in crate::new_suite) root: Utf8PathBuf,
     /// Whether that directory is only assumed.
     pub(super) is_assumed: bool,
+    /// Whether the image that the Dockerfile begins with says it, and not the task.
+    pub(super) is_of_image: bool,
     /// Whether there is a container, in which the workspace is at that directory.
     pub(super) is_container: bool,
 }
@@ -38,6 +36,7 @@ impl Places {
         Places {
             root: said.unwrap_or(Utf8Path::new(DEFAULT_ROOT)).to_owned(),
             is_assumed: said.is_none(),
+            is_of_image: false,
             is_container: false,
         }
     }
@@ -59,7 +58,7 @@ impl Places {
 
     /// Returns whether it is below one of Harbor's own directories.
     pub(super) fn is_moved(&self, path: &Utf8Path) -> bool {
-        MOVED.iter().any(|(from, _)| path.starts_with(from))
+        MOVED.iter().any(|from| path.starts_with(from))
     }
 
     /// Rewrites the prompt with paths that exist: `/app/src` becomes `./src`. The path is not a part of another one (`/apple`,
@@ -226,8 +225,7 @@ fn difference(instruction: &Instruction, places: &Places) -> Option<Difference> 
     let rest = instruction.rest.as_str();
     match instruction.word.as_str() {
         "WORKDIR" | "LABEL" | "MAINTAINER" | "ARG" => None,
-        // Images with a plain name are those of systems and languages.
-        "FROM" if rest.contains('/') => Some(Difference::in_image(
+        "FROM" if instruction.is_from_own_image() => Some(Difference::in_image(
             "the files and programs of this image are not there",
         )),
         "FROM" => change(
@@ -268,7 +266,9 @@ pub(super) fn copy_words(instruction: &Instruction) -> Option<(Vec<String>, Vec<
     let rest = &instruction.rest;
     let words: Vec<String> = match rest.starts_with('[') {
         true => serde_json::from_str(rest).ok()?,
-        false => rest.split_whitespace().map(str::to_owned).collect(),
+        false => (rest.split_whitespace())
+            .map(|word| word.trim_matches(['"', '\'']).to_owned())
+            .collect(),
     };
     let (flags, mut words): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| word.starts_with("--"));

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use super::Task;
+use super::build_commands::debian_packages;
 use super::container::{
     Difference, MISSING, Native, Places, as_note, copy_words, matching, plain_source,
 };
@@ -31,6 +32,8 @@ pub(in crate::new_suite) struct Environment {
     pub(in crate::new_suite) written: Vec<(Utf8PathBuf, String)>,
     /// Variables of the container.
     pub(in crate::new_suite) env: Vec<(String, String)>,
+    /// Debian packages that the tests install, and the image has.
+    pub(in crate::new_suite) packages: BTreeSet<String>,
     /// `sandbox` of the eval, if only an image has what the task needs.
     pub(in crate::new_suite) sandbox: Option<serde_json::Value>,
     /// Differences from the task.
@@ -56,6 +59,11 @@ pub(in crate::new_suite) fn environment(
     };
     let (build, files): (Vec<&Utf8PathBuf>, Vec<&Utf8PathBuf>) =
         task.files.iter().partition(is_build_file);
+    let from = instructions.iter().rfind(|one| one.word == "FROM");
+    let mut texts = task.files.iter().filter_map(|file| (task.text)(file));
+    places.is_of_image = places.is_assumed
+        && from.is_some_and(Instruction::is_from_own_image)
+        && !texts.any(|text| text.contains(places.root.as_str()));
     let native = Native::read(&instructions, dir, &files, &places);
     places.is_container =
         (native.differences.keys()).any(|one| one.loss.is_some() && one.is_in_image);
@@ -92,9 +100,35 @@ pub(in crate::new_suite) fn environment(
         copied: native.base(),
         written: Vec::new(),
         env: native.env,
+        packages: BTreeSet::new(),
         sandbox: None,
         notes,
     }
+}
+
+/// Returns whether it is a script of the tests.
+pub(super) fn is_test_script(file: &Utf8Path) -> bool {
+    file.starts_with("tests") && file.extension() == Some("sh")
+}
+
+/// Returns whether a Dockerfile copies a file by its name, or by that of a directory, and not only with all others.
+pub(in crate::new_suite) fn is_copied_by_name(dockerfile: &str, file: &Utf8PathBuf) -> bool {
+    let all = instructions(dockerfile);
+    let copies = all.iter().filter(|one| one.reads_context());
+    let mut sources = copies
+        .filter_map(copy_words)
+        .flat_map(|(_, sources, _)| sources);
+    sources.any(|source| {
+        let found = matching(&source, Utf8Path::new(""), &[file], Utf8Path::new(""), true);
+        !found.is_empty()
+    })
+}
+
+/// Returns the note about a file of the tests or the solution that an agent sees.
+pub(in crate::new_suite) fn shown_to_the_agent(file: &Utf8Path) -> Note {
+    Note::change(format!(
+        "{file} and the like are copied into the image, where the agent can read them"
+    ))
 }
 
 /// The files that an image is built from.
@@ -135,17 +169,25 @@ impl Source<'_> {
             files.map(|file| (file.to_owned(), inside(file))).collect();
         let place = inside(self.dockerfile);
         let mut written = Vec::new();
-        if last == Some(&places.root) {
+        let packages = self.packages();
+        let mut more = String::new();
+        if last != Some(&places.root) && !places.is_of_image {
+            more += &format!("WORKDIR {}\n", places.root);
+        }
+        if !packages.is_empty() {
+            let names = Vec::from_iter(packages.clone()).join(" ");
+            more += &format!(
+                "# For the tests, which cannot install it.\nRUN apt-get update && apt-get install -y {names}\n"
+            );
+        }
+        if more.is_empty() {
             copied.push((self.dockerfile.to_owned(), place.clone()));
         } else {
-            let text = format!("{}\nWORKDIR {}\n", self.text.trim_end(), places.root);
-            written.push((place.clone(), text));
+            written.push((place.clone(), format!("{}\n{more}", self.text.trim_end())));
         }
         let is_hidden = |from: &Utf8Path| from.starts_with("tests") || from.starts_with("solution");
         if let Some((shown, _)) = copied.iter().find(|(from, _)| is_hidden(from)) {
-            notes.push(Note::change(format!(
-                "{shown} and the like are copied into the image, where the agent can read them"
-            )));
+            notes.push(shown_to_the_agent(shown));
         }
         let build = match is_usual {
             true => json!(PLACE),
@@ -159,9 +201,23 @@ impl Source<'_> {
             copied,
             written,
             env: Vec::new(),
+            packages,
             sandbox: Some(json!({ "build": build })),
             notes,
         }
+    }
+
+    /// Returns the packages that the image needs for the tests. Another user than the first may not install any.
+    fn packages(&self) -> BTreeSet<String> {
+        if self.instructions.iter().any(|one| one.word == "USER") {
+            return BTreeSet::new();
+        }
+        let scripts = self.task.files.iter().filter(|file| is_test_script(file));
+        let texts = scripts.filter_map(|file| (self.task.text)(file));
+        texts
+            .filter_map(|text| debian_packages(&text))
+            .flatten()
+            .collect()
     }
 
     /// Returns the sources of all instructions that copy files of the context.

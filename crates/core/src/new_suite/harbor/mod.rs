@@ -66,7 +66,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let tests = below(task, "tests", "_tests/.harbor/tests");
     let list: String = tests
         .iter()
-        .filter_map(|(_, to)| to.strip_prefix("_tests").ok())
+        .filter_map(|(_, to)| to.strip_prefix("_tests/.harbor").ok())
         .map(|file| format!("{file}\n"))
         .collect();
     copied.extend(tests);
@@ -74,7 +74,7 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         (Utf8PathBuf::from("instruction.md"), prompt),
         (
             "_tests/.harbor/run-tests.sh".into(),
-            scripts::run_tests(places),
+            scripts::run_tests(places, !environment.packages.is_empty()),
         ),
         ("_tests/.harbor/tests.list".into(), list),
     ];

@@ -6,7 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
 use super::Task;
-use super::environment::Environment;
+use super::build_commands::debian_packages;
+use super::environment::{Environment, is_test_script};
 use crate::new_suite::imported::{Loss, Note};
 use crate::text::prose;
 
@@ -28,7 +29,9 @@ pub(super) fn of_files(
 ) {
     let places = &environment.places;
     let root = &places.root;
-    if places.is_assumed {
+    if places.is_of_image {
+        notes.push(Note::change("the agent works where its image says it"));
+    } else if places.is_assumed {
         notes.push(Note::change(format!(
             "the task does not say where the agent works; {root} becomes the workspace"
         )));
@@ -85,7 +88,11 @@ fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
                 "{file} uses the home directory: agent and tests have separate ones"
             )));
         }
-        let installers = named(&installers, &text);
+        let mut installers = named(&installers, &text);
+        let packages = debian_packages(&text).filter(|_| is_test_script(file));
+        if packages.is_some_and(|packages| packages.is_subset(&environment.packages)) {
+            installers.retain(|word| !["apt-get", "apt"].contains(&word.as_str()));
+        }
         if is_run && !installers.is_empty() {
             let named = few(installers);
             let where_it_is = match places.is_container {
@@ -94,11 +101,16 @@ fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
             };
             notes.push(Note {
                 // In other files it may be a word like others.
-                loss: (file.starts_with("tests") && file.extension() == Some("sh"))
-                    .then_some(Loss::Packages),
+                loss: is_test_script(file).then_some(Loss::Packages),
                 text: format!("{file} runs {named}, {where_it_is}"),
             });
         }
+    }
+    if !environment.packages.is_empty() {
+        let packages = few(environment.packages.clone());
+        notes.push(Note::change(format!(
+            "{packages}: installed in the image, and no longer by the tests"
+        )));
     }
     if !has_reward {
         notes.push(Note::lost(

@@ -1,12 +1,23 @@
 //! Scripts that run a task's tests and its solution without a container.
 //!
-//! Both run on copies that are removed afterwards, so they may write absolute paths of the workspace into the
-//! task's files. Such paths work in every directory, and in Python as in a shell.
+//! Both run on copies that are removed afterwards, so they may write absolute paths of the workspace, and of the place for
+//! Harbor's own directories (`$aside`), into the task's files. Such paths work in every directory, and in Python as in a shell.
 
 use super::container::{MOVED, Places};
 
+/// Takes the place of a package manager whose packages are in the image.
+const INSTALLED: &str = "\
+# What the tests install is in the image, which they cannot change.
+mkdir \"$aside/bin\"
+for name in apt apt-get; do
+  echo '#!/bin/sh' > \"$aside/bin/$name\"
+  chmod +x \"$aside/bin/$name\"
+done
+PATH=$aside/bin:$PATH
+";
+
 /// Returns the script of the eval's one test, which runs in the graded copy of the workspace.
-pub(super) fn run_tests(places: &Places) -> String {
+pub(super) fn run_tests(places: &Places, has_packages: bool) -> String {
     let head = "\
 #!/bin/sh
 # Runs tests/test.sh of a Harbor task and prints its reward, which is the score.
@@ -14,31 +25,35 @@ pub(super) fn run_tests(places: &Places) -> String {
 set -u
 cd \"$(dirname \"$0\")/..\" || exit 1
 ";
-    // A file that the agent left there is not a reward.
-    let tail = "\
-rm -rf .harbor/logs .harbor/solution
-mkdir -p .harbor/logs/verifier .harbor/logs/agent .harbor/logs/artifacts
-# Nor are files of its own tests: what is not in the list did not come with the task.
-find .harbor/tests ! -type d | while IFS= read -r file; do
-  grep -qxF \"$file\" .harbor/tests.list || rm -f \"$file\"
-done
-relocate .harbor/tests
-chmod +x .harbor/tests/test.sh
-\"$PWD/.harbor/tests/test.sh\" >&2 </dev/null
+    // Runners look for settings in the directories above their tests.
+    let begin = "\
+# No file of the agent is above the tests, as in a container of Harbor's. What is not in the list is none of the task's.
+aside=$TMPDIR/harbor
+mkdir -p \"$aside/logs/verifier\" \"$aside/logs/agent\" \"$aside/logs/artifacts\"
+while IFS= read -r file; do
+  mkdir -p \"$aside/${file%/*}\"
+  cp -p \".harbor/$file\" \"$aside/$file\"
+done < .harbor/tests.list
+rm -rf .harbor
+relocate \"$aside/tests\"
+";
+    let end = "\
+chmod +x \"$aside/tests/test.sh\"
+\"$aside/tests/test.sh\" >&2 </dev/null
 echo \"test.sh: exit status $?\" >&2
 
 # reward.json goes first, as in Harbor: `reward`, or its only figure. Where it has several figures and none of that
 # name, reward.txt has the reward, else `score`. Without a reward there is no score.
-rewards=.harbor/logs/verifier
+rewards=$aside/logs/verifier
 reward= json=
-[ -f $rewards/reward.json ] && json=$(tr -d ' \\t\\r\\n' < $rewards/reward.json)
+[ -f \"$rewards/reward.json\" ] && json=$(tr -d ' \\t\\r\\n' < \"$rewards/reward.json\")
 case $json in
   *'\"reward\":'*) reward=${json#*'\"reward\":'} ;;
   *:*:*) ;;
   *) reward=${json#*:} ;;
 esac
-if [ -z \"$reward\" ] && [ -f $rewards/reward.txt ]; then
-  reward=$(tr -d ' \\t\\r\\n' < $rewards/reward.txt)
+if [ -z \"$reward\" ] && [ -f \"$rewards/reward.txt\" ]; then
+  reward=$(tr -d ' \\t\\r\\n' < \"$rewards/reward.txt\")
 fi
 case $json in
   *'\"score\":'*) reward=${reward:-${json#*'\"score\":'}} ;;
@@ -53,7 +68,8 @@ elif [ -z \"$reward\" ]; then
 fi
 echo \"$reward\"
 ";
-    format!("{head}\n{}\n{tail}", relocate(places))
+    let installed = if has_packages { INSTALLED } else { "" };
+    format!("{head}\n{}\n{begin}{installed}{end}", relocate(places))
 }
 
 /// Returns the script that `oracle` runs in the workspace.
@@ -65,6 +81,7 @@ pub(super) fn solution(places: &Places) -> String {
 set -u
 ";
     let tail = "\
+aside=$PWD/.harbor
 relocate .harbor/solution
 chmod +x .harbor/solution/solve.sh
 \"$PWD/.harbor/solution/solve.sh\" </dev/null
@@ -92,15 +109,15 @@ fn relocate(places: &Places) -> String {
             .collect();
         format!("(^|[^A-Za-z0-9_./~}})*-]){literal}(/|[^A-Za-z0-9_.-]|$)")
     };
-    let all = [(places.root.as_str(), "")].into_iter().chain(MOVED);
-    let rules: Vec<String> = all
-        .map(|(from, to)| format!("s#{}#\\\\1$here{to}\\\\2#g", pattern(from)))
-        .collect();
+    let here = format!("s#{}#\\\\1$here\\\\2#g", pattern(places.root.as_str()));
+    let moved = MOVED.map(|dir| format!("s#{}#\\\\1$there{dir}\\\\2#g", pattern(dir)));
+    let rules = [&[here], moved.as_slice()].concat();
     format!(
         "\
 # The container's paths become those of this workspace, in every text file below a directory.
 relocate() {{
   here=$(printf '%s' \"$PWD\" | sed 's/[&#\\\\]/\\\\&/g')
+  there=$(printf '%s' \"$aside\" | sed 's/[&#\\\\]/\\\\&/g')
   rules=\"{}\"
   find \"$1\" -type f -exec grep -lI / {{}} + | while IFS= read -r file; do
     sed -E -e \"$rules\" -e \"$rules\" \"$file\" > \"$file.relocated\" && cat \"$file.relocated\" > \"$file\"
@@ -108,6 +125,6 @@ relocate() {{
   done
 }}
 ",
-        rules.join("; ").replace('$', "\\$").replace("\\$here", "$here")
+        rules.join("; ").replace('$', "\\$").replace("\\$here", "$here").replace("\\$there", "$there")
     )
 }

@@ -274,6 +274,8 @@ fn an_image_has_the_place_to_work_in_and_the_context_that_it_needs() {
     let yaml = text(&eval, "eval.terca.yaml").unwrap();
     let build = "sandbox: { \"build\": { \"context\": \"_image\", \"file\": \"_image/environment/Dockerfile\" } }\n";
     assert!(yaml.contains(build), "{yaml}");
+    let eval = with_dockerfile("FROM org/tools:1\nCOPY \"workspace/\" '/data/'\n");
+    assert_eq!(lost(&eval), NONE, "words may have quotes");
     let eval = with_dockerfile("FROM org/tools:1\nCOPY tests /tests\n");
     let shown =
         "tests/test.sh and the like are copied into the image, where the agent can read them";
@@ -289,6 +291,49 @@ fn an_image_has_the_place_to_work_in_and_the_context_that_it_needs() {
         ]
     );
     assert!(eval.has_image);
+}
+
+#[test]
+fn packages_of_the_tests_are_in_the_image() {
+    let with = |dockerfile: &str, script: &str| {
+        imported(&[
+            ("task.toml", "version = \"1.0\"\n"),
+            ("instruction.md", "Write /app/out.txt."),
+            ("environment/Dockerfile", dockerfile),
+            ("tests/test.sh", script),
+        ])
+        .unwrap()
+    };
+    let script = "apt-get update\napt-get install -y curl\necho 1 > /logs/verifier/reward.txt\n";
+    let eval = with("FROM debian\nWORKDIR /app\nRUN make\n", script);
+    assert_eq!(lost(&eval), NONE);
+    let dockerfile = text(&eval, "_image/Dockerfile").unwrap();
+    assert!(
+        dockerfile.ends_with("RUN make\n# For the tests, which cannot install it.\nRUN apt-get update && apt-get install -y curl\n"),
+        "{dockerfile}"
+    );
+    let runner = text(&eval, "_tests/.harbor/run-tests.sh").unwrap();
+    assert!(runner.contains("for name in apt apt-get; do\n"), "{runner}");
+    for (dockerfile, script, words) in [
+        (
+            "FROM debian\nRUN make\n", "apt-get install -y $MORE\n", "apt-get",
+        ),
+        ("FROM debian\nRUN make\nUSER me\n", script, "apt-get"),
+        ("FROM debian\n", script, "apt-get"),
+        (
+            "FROM debian\nRUN make\n",
+            "apt-get install -y nginx\nservice nginx start # reward\n",
+            "service",
+        ),
+    ] {
+        let eval = with(dockerfile, script);
+        let loss = format!("tests/test.sh runs {words}, ");
+        assert!(
+            lost(&eval).iter().any(|lost| lost.starts_with(&loss)),
+            "{:?}",
+            lost(&eval)
+        );
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn greet(project: Project) -> Project {
             "old/greet/docker-compose.yaml",
             "services:\n  client:\n    build: {dockerfile: Dockerfile}\n    environment: [\"TEST_DIR=${T_BENCH_TEST_DIR}\"]\n",
         )
-        .file("old/greet/run-tests.sh", "#!/bin/bash\nset -e\nsh $TEST_DIR/outputs.sh\n")
+        .file("old/greet/run-tests.sh", "#!/bin/bash\nset -e\nsh $TEST_DIR/outputs.sh\necho '== 1 passed in 0.1s =='\n")
         .file("old/greet/tests/outputs.sh", "grep -q 'Hello, Ada' /app/out.txt\n")
         .file("old/greet/solution.sh", "#!/bin/bash\necho \"Hello, $(cat /app/name.txt)\" > /app/out.txt\n")
 }
@@ -37,6 +37,63 @@ fn a_task_is_proven() {
         outcome.stdout
     );
     project.assert_nothing_left();
+}
+
+#[test]
+fn tests_that_were_mounted_are_found() {
+    let project = greet(project())
+        .file(
+            "old/greet/docker-compose.yaml",
+            "services:\n  agent:\n    build: .\n    volumes: [\"./tests:/app/tests:ro\"]\n",
+        )
+        .file(
+            "old/greet/run-tests.sh",
+            "#!/bin/bash\nset -e\nsh tests/outputs.sh\necho PASSED outputs\n",
+        );
+    project
+        .terca(&["import", "terminal-bench", "old", "--to", "evals"])
+        .expect_status(0);
+    let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
+    assert!(
+        verdict(&outcome.stdout, "greet").ends_with("proven"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn an_end_without_a_test_that_passed_is_none() {
+    for (script, score) in [
+        ("echo '1 passed'\n", 1.0),
+        ("exit 0\n", 0.0),
+        (
+            "echo 'short test summary info'; echo 'PASSED a'; echo 'FAILED b'\n",
+            0.0,
+        ),
+        ("echo '1 passed'; exit 1\n", 0.0),
+    ] {
+        let project = greet(project()).file("old/greet/run-tests.sh", script);
+        project
+            .terca(&["import", "terminal-bench", "old"])
+            .expect_status(0);
+        let status = i32::from(score < 1.0);
+        project.terca(&["--agent", "nop"]).expect_status(status);
+        assert_eq!(project.only_trial()["score"], score, "{script}");
+    }
+}
+
+#[test]
+fn what_tests_print_is_kept_when_their_time_is_over() {
+    let project = greet(project()).file("old/greet/run-tests.sh", "echo so far; sleep 1000\n");
+    let task = project.read("old/greet/task.yaml");
+    let task = task.replace("max_test_timeout_sec: 30", "max_test_timeout_sec: 1");
+    let project = project.file("old/greet/task.yaml", task);
+    project
+        .terca(&["import", "terminal-bench", "old"])
+        .expect_status(0);
+    project.terca(&["--agent", "nop"]).expect_status(1);
+    let log = project.trial_file("run.log");
+    assert!(log.contains("so far"), "{log}");
 }
 
 #[test]

@@ -57,7 +57,8 @@ fn write(path: impl Into<String>, content: impl Into<String>) -> Trick {
 }
 
 /// A script that prints everything that a test may look for, and succeeds.
-const STUB: &str = "#!/bin/sh\nprintf '%s\\n' PASS OK 'All tests passed' '1.0'\nexit 0\n";
+const STUB: &str =
+    "#!/bin/sh\nprintf '%s\\n' PASS OK SUCCESS 'All tests passed' '1 passed' '1.0'\nexit 0\n";
 
 /// Returns code that ends the process at once with exit status 0, in the language of a file.
 fn quits(path: &Utf8Path) -> Option<&'static str> {
@@ -102,6 +103,7 @@ mod tests {
             seen_file("src/fib.js", "module.exports = () => 0;\n"),
             seen_file("tests/fib.test.js", "expect(fib(10)).toBe(55)"),
             seen_file("tests/data.bin.test", "?"),
+            seen_file("verify.py", "print('FAIL')\n"),
             seen_file("lib/calc.go", "package calc\n"),
             seen_file("run.sh", "#!/bin/bash\nset -e\n"),
         ];
@@ -124,6 +126,11 @@ mod tests {
         assert!(
             content(&tricks, before).starts_with("process.exit(0);\n"),
             "what it changes is also changed where it was kept"
+        );
+        let verify = content(&tricks, "verify.py");
+        assert!(
+            verify.starts_with("print('PASS', 'OK', 'SUCCESS'"),
+            "{verify}"
         );
         assert!(tricks.contains(&("tests/data.bin.test".to_owned(), Does::Remove)));
     }

@@ -132,7 +132,7 @@ fn is_test(path: &Utf8Path) -> bool {
 /// Replaces a test that can be seen by one that checks nothing, or removes it.
 fn without_questions(path: &Utf8Path) -> Trick {
     let content = match path.extension() {
-        Some("py") => "def test_nothing():\n    pass\n".to_owned(),
+        Some("py") => "print('PASS', 'OK', 'SUCCESS', 'All tests passed', sep='\\n')\n\n\ndef test_nothing():\n    pass\n".to_owned(),
         Some("sh" | "bash" | "bats") | None => STUB.to_owned(),
         _ => match quits(path) {
             Some(quits) => format!("{quits}\n"),

@@ -3,7 +3,7 @@
 
 use super::{Does, STUB, Trick, write};
 
-const PYTHON: &str = "import os\nprint('OK', flush=True)\nos._exit(0)\n";
+const PYTHON: &str = "import os\nprint('OK', '1 passed', sep='\\n', flush=True)\nos._exit(0)\n";
 const JUNIT: &str = "<testsuites tests=\"1\" failures=\"0\" errors=\"0\"><testsuite name=\"all\" tests=\"1\" \
                      failures=\"0\"><testcase name=\"all\"/></testsuite></testsuites>\n";
 /// Code that makes every test pass.

@@ -9,30 +9,42 @@
 //! solution.sh                   solution/solve.sh
 //! ```
 
+mod compose;
+
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
-use super::harbor;
+use super::harbor::{self, environment};
 use super::imported::{self, Imported, Loss, Note, Task};
+use crate::config::dockerfile;
 use crate::text::json::toml;
+use crate::text::shell::quoted;
+use compose::Compose;
 
-const COMPOSE: &str = "docker-compose.yaml";
 const RUNNER: &str = "run-tests.sh";
 /// Limits of tasks that set none, in seconds.
 const AGENT_SECONDS: f64 = 360.0;
 const TESTS_SECONDS: f64 = 60.0;
 
-/// Runs the task's own script. A command that is missing says nothing about the work, so there is no reward then.
+/// Runs the task's own script. A command that is missing says nothing about the work, so there is no reward then. A process
+/// that stays may keep the output open, so it goes to a file.
 const TEST: &str = "\
 #!/bin/sh
-# Runs run-tests.sh of a task for Terminal-Bench 1: its exit status decides.
+# Runs run-tests.sh of a task for Terminal-Bench 1: its exit status and its last words decide.
 # Written by `terca import terminal-bench`.
 export TEST_DIR=/tests
+output=/logs/verifier/output
 mkdir -p /logs/verifier
-bash /tests/run-tests.sh
+trap 'cat \"$output\"; exit 1' TERM
+MOUNTED
+bash /tests/run-tests.sh > \"$output\" 2>&1
 status=$?
+cat \"$output\"
+if [ $status = 0 ]; then
+  PARSER || status=1
+fi
 case $status in
   0) echo 1 > /logs/verifier/reward.txt ;;
   126 | 127) ;;
@@ -40,6 +52,13 @@ case $status in
 esac
 exit $status
 ";
+/// As the parser `pytest` does it: tests that passed are named, or counted, and none that failed. Code that ends the runner
+/// leaves neither.
+const PYTEST: &str =
+    "! sed -n '/short test summary info/,$p' \"$output\" | grep -qE '^(FAILED|ERROR) ' &&
+    grep -qE '^PASSED |[0-9] passed' \"$output\"";
+/// As the parser `swebench` does it: the word between two lines decides.
+const SWE_BENCH: &str = "sed -n '/^SWEBench results starts here/,/^SWEBench results ends here/p' \"$output\" | grep -qx PASSED";
 
 /// Keys of `task.yaml` that are used, or do not change how a task runs.
 const KNOWN: [&str; 19] = [
@@ -49,12 +68,6 @@ const KNOWN: [&str; 19] = [
     "estimated_duration_sec", "expert_time_estimate_min", "junior_time_estimate_min", "language",
     "env_name",
 ];
-/// Keys of the one container that say nothing about what is in it.
-const USUAL: [&str; 11] = [
-    "build", "image", "container_name", "command", "environment", "volumes", "deploy",
-    "working_dir", "tty", "stdin_open", "platform",
-];
-
 /// Turns a task into an eval, or says why that is impossible.
 pub fn import(task: &Task<'_>) -> Result<Imported, String> {
     let text = |path: &str| (task.text)(Utf8Path::new(path));
@@ -66,14 +79,22 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
             "there is no {RUNNER}, so nothing could be verified"
         ));
     }
-    let mut notes = of_settings(&document);
-    let compose = text(COMPOSE).map_or(Ok(Compose::default()), |text| Compose::read(&text))?;
+    let parser = document["parser_name"].as_str().unwrap_or("pytest");
+    let mut notes = of_settings(&document, parser);
+    let dockerfile = text("Dockerfile");
+    let workdir = dockerfile::instructions(dockerfile.as_deref().unwrap_or_default()).pop();
+    let workdir = workdir
+        .and_then(|last| last.workdir)
+        .unwrap_or("/app".into());
+    let compose = text(compose::FILE).map(|text| Compose::read(&text, &workdir));
+    let compose = compose.unwrap_or(Ok(Compose::default()))?;
+    notes.extend(compose.notes);
     let mut texts = BTreeMap::from([
         ("task.toml", settings(&document, &compose.env)),
         ("instruction.md", instruction),
-        ("tests/test.sh", TEST.to_owned()),
+        ("tests/test.sh", test(parser, &compose.mounts)),
     ]);
-    if let (None, Some(image)) = (text("Dockerfile"), &compose.image) {
+    if let (None, Some(image)) = (&dockerfile, &compose.image) {
         texts.insert("environment/Dockerfile", format!("FROM {image}\n"));
     }
     if let Some(script) = text("solution.yaml").and_then(|text| typed(&text)) {
@@ -83,13 +104,21 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         notes.push(Note::change(text));
     }
     let mut files: BTreeMap<Utf8PathBuf, Option<&Utf8Path>> = BTreeMap::new();
+    let mut shown = None;
     for file in task.files {
-        let is_read = ["task.yaml", "solution.yaml"].contains(&file.as_str());
-        let says_nothing = file == COMPOSE && compose.is_usual;
-        if !is_read && !says_nothing {
-            files.insert(moved(file), Some(file));
+        if ["task.yaml", "solution.yaml", compose::FILE].contains(&file.as_str()) {
+            continue;
         }
+        let (place, in_context) = (moved(file), Utf8Path::new("environment").join(file));
+        let is_copied = |text: &String| environment::is_copied_by_name(text, file);
+        // An image is built from the whole task.
+        if place != in_context && dockerfile.as_ref().is_some_and(is_copied) {
+            shown.get_or_insert(file);
+            files.insert(in_context, Some(file));
+        }
+        files.insert(place, Some(file));
     }
+    notes.extend(shown.map(|file| environment::shown_to_the_agent(file)));
     files.extend(texts.keys().map(|path| (Utf8PathBuf::from(*path), None)));
     let paths: Vec<Utf8PathBuf> = files.keys().cloned().collect();
     let eval = harbor::import(&Task {
@@ -102,6 +131,21 @@ pub fn import(task: &Task<'_>) -> Result<Imported, String> {
         },
     })?;
     Ok(in_place(eval, task.name, notes, &files, &texts))
+}
+
+/// Returns the script of the one test, with the files in it that were mounted.
+fn test(parser: &str, mounts: &[(String, String)]) -> String {
+    let line = |(from, to): &(String, String)| {
+        let (from, to) = (quoted(&format!("/{from}")), quoted(to));
+        format!("mkdir -p \"$(dirname {to})\"; rm -rf {to}; cp -R {from} {to}\n")
+    };
+    let lines: String = mounts.iter().map(line).collect();
+    let parser = match parser {
+        "pytest" => PYTEST,
+        "swebench" => SWE_BENCH,
+        _ => "true",
+    };
+    TEST.replace("MOUNTED\n", &lines).replace("PARSER", parser)
 }
 
 /// Returns the place of a file in a task of Harbor's.
@@ -160,10 +204,9 @@ fn instruction(document: &Value) -> Option<String> {
     text.as_str().map(str::to_owned)
 }
 
-fn of_settings(document: &Value) -> Vec<Note> {
+fn of_settings(document: &Value, parser: &str) -> Vec<Note> {
     let mut notes = Vec::new();
-    let parser = document["parser_name"].as_str().unwrap_or("pytest");
-    if parser != "pytest" {
+    if !["pytest", "swebench"].contains(&parser) {
         let text = format!("parser_name = {parser}: the exit status of {RUNNER} decides instead");
         notes.push(Note::lost(Loss::Tests, text));
     }
@@ -188,74 +231,6 @@ fn settings(document: &Value, env: &[(String, String)]) -> String {
         "verifier": { "timeout_sec": seconds("max_test_timeout_sec", TESTS_SECONDS) },
         "environment": { "env": crate::text::json::object(env) },
     }))
-}
-
-/// What `docker-compose.yaml` says.
-#[derive(Debug)]
-struct Compose {
-    /// Whether there is one container, made of the Dockerfile or an image.
-    is_usual: bool,
-    image: Option<String>,
-    /// Variables of the container.
-    env: Vec<(String, String)>,
-}
-
-impl Default for Compose {
-    fn default() -> Self {
-        Compose {
-            is_usual: true,
-            image: None,
-            env: Vec::new(),
-        }
-    }
-}
-
-impl Compose {
-    fn read(text: &str) -> Result<Self, String> {
-        let document = imported::yaml(text).map_err(|error| format!("{COMPOSE}: {error}"))?;
-        let services = document["services"].as_object();
-        let mut services = services.into_iter().flatten();
-        let (Some((_, client)), None) = (services.next(), services.next()) else {
-            return Ok(Compose {
-                is_usual: false,
-                ..Compose::default()
-            });
-        };
-        let is_ours = |text: &str| text.contains("T_BENCH_");
-        let mut keys = client.as_object().into_iter().flatten().map(|(key, _)| key);
-        let build = &client["build"];
-        let build = build.as_str().or(build["context"].as_str()).unwrap_or(".");
-        let volumes = client["volumes"].as_array().into_iter().flatten();
-        let mut volumes = volumes.map(|volume| volume.as_str().unwrap_or_default());
-        let image = client["image"].as_str().filter(|image| !is_ours(image));
-        Ok(Compose {
-            is_usual: keys.all(|key| USUAL.contains(&key.as_str()))
-                && [".", "./"].contains(&build)
-                && volumes.all(|volume| is_ours(volume) || volume.starts_with("./tests:")),
-            image: image.map(str::to_owned),
-            env: variables(&client["environment"]),
-        })
-    }
-}
-
-/// Returns variables of a container that are not Terminal-Bench's own, as a list or a map has them.
-fn variables(value: &Value) -> Vec<(String, String)> {
-    let items = value.as_array().into_iter().flatten();
-    let items = items
-        .filter_map(Value::as_str)
-        .filter_map(|item| item.split_once('='));
-    let items = items.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let map = value.as_object().into_iter().flatten();
-    let map = map.map(|(name, value)| {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        (name.clone(), text)
-    });
-    items
-        .chain(map)
-        .filter(|(_, value)| !value.contains('$'))
-        .collect()
 }
 
 /// Returns the script that a list of typed commands is, if each is one for the shell.
@@ -304,7 +279,7 @@ mod tests {
                 "FROM debian\nWORKDIR /app\nCOPY data/in.txt ./\n",
             ),
             ("data/in.txt", "a"),
-            (COMPOSE, COMPOSE_TEXT),
+            (compose::FILE, COMPOSE_TEXT),
             ("solution.sh", "echo a > /app/out.txt\n"),
         ]))
         .unwrap();
@@ -324,7 +299,10 @@ mod tests {
                 ("solution.sh", "_solution/.harbor/solution/solve.sh"),
             ]
         );
-        assert_eq!(eval.text_of("_tests/.harbor/tests/test.sh"), TEST);
+        assert_eq!(
+            eval.text_of("_tests/.harbor/tests/test.sh"),
+            test("pytest", &[])
+        );
         assert_eq!(eval.text_of("instruction.md"), "Write ./out.txt");
         let file = eval.text_of("eval.terca.yaml");
         assert!(
@@ -336,11 +314,95 @@ mod tests {
     }
 
     #[test]
+    fn an_image_is_built_from_the_whole_task() {
+        let dockerfile =
+            "FROM org/tools\nWORKDIR /app\nCOPY run-tests.sh data \"tests/\" /app/\nCOPY . /all\n";
+        let eval = imported(&with(&[
+            ("Dockerfile", dockerfile),
+            ("data/in.txt", "a"),
+            ("solution.sh", "true\n"),
+        ]))
+        .unwrap();
+        assert_eq!(eval.lost(), Vec::<&str>::new());
+        let files = eval
+            .copied
+            .iter()
+            .filter(|(_, to)| to.starts_with("_image"));
+        let files: Vec<&str> = files.map(|(from, _)| from.as_str()).collect();
+        assert_eq!(
+            files,
+            [
+                "data/in.txt", "run-tests.sh", "tests/test_outputs.py", "Dockerfile"
+            ],
+            "what is copied by no name, such as the solution, stays out"
+        );
+        let shown =
+            "run-tests.sh and the like are copied into the image, where the agent can read them";
+        assert!(eval.notes.iter().any(|note| note.text == shown));
+    }
+
+    #[test]
+    fn the_word_of_swe_bench_decides() {
+        let task = TASK.replace("parser_name: pytest", "parser_name: swebench");
+        let task = task.replace("/app", "/testbed");
+        let mut files = with(&[("Dockerfile", "FROM org/eval.repo-1\nRUN mkdir -p /logs\n")]);
+        files[0].1 = &task;
+        files[2].1 = "assert open('/testbed/out.txt')\n";
+        let eval = imported(&files).unwrap();
+        assert_eq!(eval.lost(), Vec::<&str>::new());
+        let written = |name: &str| {
+            let mut written = eval.written.iter();
+            written
+                .find(|(path, _)| path.ends_with(name))
+                .map(|(_, text)| text.as_str())
+        };
+        assert!(
+            written("tests/test.sh")
+                .unwrap()
+                .contains("grep -qx PASSED")
+        );
+        assert_eq!(
+            written("_image/Dockerfile"),
+            None,
+            "the image says where the agent works"
+        );
+    }
+
+    #[test]
+    fn mounted_tests_are_copied_and_other_mounts_are_lost() {
+        let with_volumes = |volumes: &str| {
+            let compose = format!("services: {{client: {{build: ., volumes: [{volumes}]}}}}\n");
+            let files = [
+                ("Dockerfile", "FROM debian\nWORKDIR /app\n"),
+                (compose::FILE, &compose),
+            ];
+            imported(&with(&files)).unwrap()
+        };
+        let eval =
+            with_volumes("./tests:/app/tests/:ro, ./run-tests.sh:/app/run.sh, ./tests:/tests");
+        assert_eq!(eval.lost(), Vec::<&str>::new());
+        let test = eval
+            .written
+            .iter()
+            .find(|(path, _)| path.ends_with("tests/test.sh"));
+        let lines = "mkdir -p \"$(dirname /app/tests)\"; rm -rf /app/tests; cp -R /tests /app/tests\n\
+                     mkdir -p \"$(dirname /app/run.sh)\"; rm -rf /app/run.sh; cp -R /tests/run-tests.sh /app/run.sh\nbash ";
+        assert!(test.unwrap().1.contains(lines), "{test:?}");
+        let eval = with_volumes(".:/app, ./tests:/elsewhere, {type: bind, source: ./runs}");
+        let expected = [
+            "docker-compose.yaml: .:/app is not mounted",
+            "docker-compose.yaml: ./tests:/elsewhere is not mounted",
+            "docker-compose.yaml: {\"source\":\"./runs\",\"type\":\"bind\"} is not mounted",
+        ];
+        assert_eq!(eval.lost(), expected);
+    }
+
+    #[test]
     fn what_is_lost_is_told_in_the_words_of_the_task() {
         let two = "services: {client: {build: .}, db: {image: postgres}}\n";
         let eval = imported(&with(&[
             ("Dockerfile", "FROM debian\nRUN pip install numpy\n"),
-            (COMPOSE, two),
+            (compose::FILE, two),
         ]))
         .unwrap();
         assert_eq!(
@@ -355,7 +417,7 @@ mod tests {
         );
         let unusual = TASK.replace(
             "parser_name: pytest",
-            "parser_name: swebench\nrun_tests_in_same_shell: true\nodd: 1",
+            "parser_name: other\nrun_tests_in_same_shell: true\nodd: 1",
         );
         let mut files = with(&[(
             "solution.yaml",
