@@ -284,3 +284,25 @@ fn the_view_of_a_trial_has_the_assertion() {
     }
     assert!(!shown.contains("duration_ms"), "{shown}");
 }
+
+/// One trial runs a shared `prepare`; every trial has its output in its own log.
+#[test]
+fn the_log_of_each_trial_has_the_output_of_a_shared_step() {
+    let project = project()
+        .agent("true")
+        .file(
+            "terca.yaml",
+            "prepare: [{command: 'echo building; echo the disk is full; exit 3'}]\nenvironments: [{name: e, agent: {name: command, command: ./agent.sh}}]\n",
+        )
+        .file("one/eval.terca.yaml", "prompt: go\ntests: [{fileExists: a}]\n")
+        .file("two/eval.terca.yaml", "prompt: go\ntests: [{fileExists: a}]\n");
+    let outcome = project.terca(&["--format", "plain", "-c", "1"]);
+    outcome.expect_status(3);
+    for trial in ["one/e.default.01", "two/e.default.01"] {
+        let log = project.run_dir().join(trial).join("run.log");
+        let log = std::fs::read_to_string(log).unwrap();
+        for line in ["building", "the disk is full", "exit status 3"] {
+            assert!(log.contains(line), "{trial}: {line}:\n{log}");
+        }
+    }
+}
