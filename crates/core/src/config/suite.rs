@@ -125,9 +125,20 @@ pub struct Suite {
     pub workers: Vec<WorkerPool>,
     /// Trials to run at once on this machine, where `--on` names `local` and the suite says how many.
     pub local_slots: Option<u32>,
+    /// The beginning of its file, where it has one.
+    pub place: Option<Place>,
+    /// The keys of its file. They are for messages.
+    pub keys: Vec<Located<String>>,
 }
 
 impl Suite {
+    /// Returns the place of the first of these keys in the suite's file, or else the beginning of the file.
+    pub(crate) fn place_of(&self, keys: &[&str]) -> Option<Place> {
+        let mut found = self.keys.iter();
+        let found = found.find(|key| keys.contains(&key.value.as_str()));
+        found.map(|key| key.place).or(self.place)
+    }
+
     /// Returns the settings that reach every trial unchanged, by key. They are in `run.json` and in fingerprints.
     pub fn settings(&self) -> Map<String, Value> {
         let mut settings = Map::new();
@@ -147,6 +158,10 @@ pub(super) fn load(files: &ConfigFiles, reader: &mut Reader<'_>) -> Option<Suite
     // A suite without a file has the defaults; so has one that cannot be read, whose evals still can.
     let (mut suite, mut evals, mut pools) =
         read.or_else(|| document.read(Node::empty_map(), reader))?;
+    suite.place = files.suite.map(|file| Place {
+        file,
+        ..Place::default()
+    });
     if let Some(node) = files
         .workers
         .and_then(|file| reader.optional_document(file))
@@ -201,6 +216,7 @@ pub(super) fn suite(root: &Utf8Path) -> Kind<ReadSuite> {
 fn fields_of(fields: &mut Fields<'_, '_>, root: &Utf8Path) -> Option<ReadSuite> {
     let mut suite = Suite {
         root: root.to_owned(),
+        keys: fields.keys(),
         layers: Vec::from_iter((fields.reader).optional_path(root, "_base", PathKind::Directory)),
         ..Suite::default()
     };

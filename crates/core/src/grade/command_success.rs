@@ -14,7 +14,7 @@ use regex::Regex;
 
 use super::declaration::{TestKindDeclaration, settings};
 use super::evidence::{CommandEnd, FileContent};
-use super::failure_line::first_failed;
+use super::failure_line::first_failed_line;
 use super::grades::Grade;
 use super::test::{Question, TestKind};
 use super::test_report::{self, Cases};
@@ -220,7 +220,7 @@ fn told(cases: &Cases, failed: &dyn Fn(&str) -> Grade) -> Grade {
     if first.is_none_or(|case| case.message.is_empty()) {
         return failed(&passed(cases));
     }
-    let first = first_failed(cases).unwrap_or_default();
+    let first = first_failed_line(cases).unwrap_or_default();
     Grade {
         message: format!("{}: {first}", passed(cases)),
         ..failed("")
@@ -246,6 +246,11 @@ pub(super) fn out_of_time(limit: Duration) -> String {
 
 /// Says that this machine lacks a program.
 pub(super) fn not_installed(program: &str) -> NoVerdict {
+    if program.starts_with('/') {
+        return NoVerdict(format!(
+            "`{program}` is not there (put the program of a test into `_tests/`)"
+        ));
+    }
     NoVerdict(format!(
         "`{program}` is not installed on this machine (a program that the agent is to write is called by its \
          path, `./{program}`)"

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::failure_line::last_lines;
+use super::failure_line::told;
 use super::judgement::JudgeRecord;
 use super::test_report::Cases;
-use super::verdict::with_failure_line;
+use super::verdict::with_line;
 use crate::text::mask::Mask;
 
 /// The score of one test, and the reason.
@@ -24,6 +24,9 @@ pub struct Grade {
     /// For a `judge`: who judged, why, and at what cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeRecord>,
+    /// The lines of the failed assertion in the output of a command that lost points, where the runner is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assertion: Vec<String>,
     /// The last lines of the output of a command that lost points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_end: Vec<String>,
@@ -52,10 +55,11 @@ impl Grade {
 
     /// A verdict of 0 for a command that printed this.
     pub(super) fn fail_with_output(reason: &str, output: &str, mask: &Mask) -> Self {
-        let output = mask.masked(output);
+        let told = told(&mask.masked(output));
         Grade {
-            message: with_failure_line(reason, &output),
-            output_end: last_lines(&output),
+            message: with_line(reason, told.line),
+            assertion: told.assertion,
+            output_end: told.end,
             ..Grade::default()
         }
     }

@@ -6,6 +6,7 @@
 //! two steps. A test that cannot be judged gives no score at all: [`NoVerdict`] makes an error of the trial, because
 //! the agent's work is not known to be wrong.
 
+mod assertion;
 mod budget;
 mod changed_files;
 mod command_score;
@@ -22,6 +23,7 @@ mod kinds;
 mod programs;
 mod test;
 pub mod test_report;
+mod trace;
 mod transcript;
 mod verdict;
 
@@ -33,8 +35,12 @@ pub use judgement::{
     prompt as judge_prompt,
 };
 pub(crate) use kinds::KINDS;
-pub use programs::{may_bring_files, programs_named, script_paths_named};
+pub use programs::{
+    absolute_programs_named, bare_scripts_named, may_bring_files, programs_named,
+    script_paths_named,
+};
 pub use test::{JudgeOf, Question, TestKind, TestSpec};
+pub use trace::{last_traced, traced};
 pub use verdict::{NoVerdict, score, with_failure_line};
 
 pub use crate::reader::patterns::{Glob, PathPattern};

@@ -43,14 +43,42 @@ pub fn may_bring_files(command: &str) -> bool {
 /// Returns the relative paths with a `/` that a shell command calls as programs, as long as it has not gone to another
 /// directory and has not brought files along.
 pub fn script_paths_named(command: &str) -> Vec<&Utf8Path> {
-    command
-        .split(['\n', ';', '|', '&', '(', ')'])
-        .filter_map(first_word)
-        .take_while(|word| !matches!(*word, "cd" | "pushd") && !BRING_FILES.contains(word))
-        .filter(|word| word.contains('/') && word.chars().all(|c| c == '/' || is_plain(c)))
-        .map(Utf8Path::new)
+    let here = first_words(command)
+        .take_while(|word| !matches!(*word, "cd" | "pushd") && !BRING_FILES.contains(word));
+    here.filter_map(program_path)
         .filter(|path| path.is_relative())
         .collect()
+}
+
+/// Returns the absolute paths that a shell command calls as programs.
+pub fn absolute_programs_named(command: &str) -> Vec<&Utf8Path> {
+    first_words(command)
+        .filter_map(program_path)
+        .filter(|path| path.is_absolute())
+        .collect()
+}
+
+/// The ends of the names of scripts.
+const SCRIPTS: [&str; 7] = ["sh", "bash", "py", "js", "mjs", "rb", "pl"];
+
+/// Returns the bare names of scripts, such as `setup.sh`, that a shell command calls as programs.
+pub fn bare_scripts_named(command: &str) -> Vec<&str> {
+    let mut names = programs_named(command);
+    names.retain(|name| {
+        let end = Utf8Path::new(name).extension();
+        end.is_some_and(|end| SCRIPTS.contains(&end))
+    });
+    names
+}
+
+fn first_words(command: &str) -> impl Iterator<Item = &str> {
+    let simple = command.split(['\n', ';', '|', '&', '(', ')']);
+    simple.filter_map(first_word)
+}
+
+fn program_path(word: &str) -> Option<&Utf8Path> {
+    let is_path = word.contains('/') && word.chars().all(|c| c == '/' || is_plain(c));
+    is_path.then(|| Utf8Path::new(word))
 }
 
 fn first_word(simple: &str) -> Option<&str> {
@@ -105,5 +133,8 @@ mod tests {
         ] {
             assert_eq!(script_paths_named(command), paths, "{command}");
         }
+        let command = "cd a && /opt/x/run | setup.sh; node b.js; ./c.sh /d";
+        assert_eq!(absolute_programs_named(command), ["/opt/x/run"]);
+        assert_eq!(bare_scripts_named(command), ["setup.sh"]);
     }
 }

@@ -58,7 +58,11 @@ pub(super) fn shortened(line: &Masked) -> String {
 
 /// Adds the line of the output that tells most to a reason.
 pub fn with_failure_line(reason: &str, output: &Masked) -> String {
-    match failure_line(output) {
+    with_line(reason, failure_line(output))
+}
+
+pub(super) fn with_line(reason: &str, line: Option<String>) -> String {
+    match line {
         None => reason.to_owned(),
         Some(line) => format!("{reason}: {line}"),
     }

@@ -7,7 +7,7 @@ use super::setups::Setups;
 use crate::agent::Capabilities;
 use crate::config::gateway::GatewayMode;
 use crate::config::sandbox::Sandbox;
-use crate::config::suite::Setup;
+use crate::config::suite::{Setup, Suite};
 use crate::text::{Code, Diagnostic, Diagnostics, prose};
 use crate::wire::network::Network;
 
@@ -24,26 +24,34 @@ pub(super) struct Arm<'a> {
 type Gives = fn(&Setup) -> bool;
 
 impl Arm<'_> {
-    /// Reports settings that do not fit together. `experiments` are all of the suite.
-    pub(super) fn check(&self, experiments: &[Setup], problems: &mut Diagnostics) {
-        self.check_capabilities(problems);
-        self.check_network(problems);
-        self.check_allow(problems);
-        self.check_hidden_tools(experiments, problems);
+    /// Reports settings that do not fit together.
+    pub(super) fn check(&self, suite: &Suite, problems: &mut Diagnostics) {
+        self.check_capabilities(suite, problems);
+        self.check_network(suite, problems);
+        self.check_allow(suite, problems);
+        self.check_hidden_tools(&suite.experiments, problems);
         if self.require_delivery && self.gateway == Some(GatewayMode::Off) {
-            problems.push(self.no_proof());
+            problems.push(self.no_proof(suite));
         }
     }
 
-    /// Puts a problem at the setup that gives something: the experiment, or else the environment.
-    fn at_giver(&self, problem: Diagnostic, gives: Gives, label: &str) -> Diagnostic {
+    /// Puts a problem at the setup that gives something: the experiment, or else the environment, or else these keys of the
+    /// suite.
+    fn at_giver(
+        &self,
+        problem: Diagnostic,
+        gives: Gives,
+        (suite, keys): (&Suite, &[&str]),
+        label: &str,
+    ) -> Diagnostic {
         let mut setups = [self.setups.experiment, self.setups.environment].into_iter();
         let giver = setups.find(|setup| gives(setup));
-        problem.maybe_at(giver.and_then(|giver| giver.place), label)
+        let place = giver.and_then(|giver| giver.place);
+        problem.maybe_at(place.or_else(|| suite.place_of(keys)), label)
     }
 
     /// Returns the error about a delivery that nothing can prove.
-    fn no_proof(&self) -> Diagnostic {
+    fn no_proof(&self, suite: &Suite) -> Diagnostic {
         let error = Diagnostic::error(
             Code::WrongValue,
             format!(
@@ -55,12 +63,13 @@ impl Arm<'_> {
         self.at_giver(
             error,
             |setup| setup.gateway.set().is_some() || setup.require_delivery.set().is_some(),
+            (suite, &["gateway", "requireDelivery"]),
             "only requests that pass through the gateway are searched",
         )
     }
 
     /// Reports a network that only a sandbox can make, where there is none.
-    fn check_network(&self, problems: &mut Diagnostics) {
+    fn check_network(&self, suite: &Suite, problems: &mut Diagnostics) {
         let asked = self.variant.network.as_ref();
         let Some(asked) = asked.filter(|asked| **asked != Network::Open) else {
             return;
@@ -81,12 +90,13 @@ impl Arm<'_> {
         problems.push(self.at_giver(
             error,
             |setup| setup.network.set().is_some() || setup.sandbox.set().is_some(),
+            (suite, &["network", "sandbox"]),
             "the agent would reach everything that you can",
         ));
     }
 
     /// Warns of hosts that change nothing: without a network of its own an agent reaches everything, and with none nothing.
-    fn check_allow(&self, problems: &mut Diagnostics) {
+    fn check_allow(&self, suite: &Suite, problems: &mut Diagnostics) {
         if self.variant.allow.is_empty() {
             return;
         }
@@ -108,12 +118,13 @@ impl Arm<'_> {
         problems.push(self.at_giver(
             Diagnostic::warning(Code::DoubtfulValue, reason).help(help),
             |setup| setup.allow.set().is_some(),
+            (suite, &["allow"]),
             "its agent reaches the same hosts without it",
         ));
     }
 
     /// Reports settings that the agent cannot take. To ignore them would spoil the experiment.
-    fn check_capabilities(&self, problems: &mut Diagnostics) {
+    fn check_capabilities(&self, suite: &Suite, problems: &mut Diagnostics) {
         let variant = &self.variant;
         let profile = variant.agent.agent.profile();
         let Capabilities {
@@ -152,7 +163,8 @@ impl Arm<'_> {
                 true => &variant.experiment,
                 false => &variant.environment,
             };
-            problems.push(self.at_giver(error, gives, &format!("`{giver}` has `{field}`")));
+            let label = format!("`{giver}` has `{field}`");
+            problems.push(self.at_giver(error, gives, (suite, &[field]), &label));
         }
     }
 

@@ -12,7 +12,7 @@ pub use crate::plan::setups::Overrides;
 use crate::plan::setups::{Setups, UnusedSettings};
 use crate::plan::{Case, Layer, Plan, PreparedLayer, TrialSpec, Variant, trial_folder};
 use crate::plan::{identical, judges};
-use crate::text::{Code, Diagnostic, Diagnostics, prose};
+use crate::text::{Code, Diagnostic, Diagnostics, Place, prose};
 use crate::wire::network::Network;
 
 /// The most trials of a plan. Each takes about 2 kB of memory before it has run, and more in the journal and the
@@ -51,7 +51,12 @@ pub fn expand(
         own.unwrap_or(suite.repetitions.most())
     };
     let repetitions: Vec<u32> = selected.evals.iter().map(repetitions_of).collect();
-    let is_too_large = refuse_too_many(arms.len(), &repetitions, expansion.interpolator.problems);
+    let many = match overrides.repetitions {
+        None => suite.place_of(&["repetitions"]),
+        Some(_) => None,
+    };
+    let count = arms.len();
+    let is_too_large = refuse_too_many(count, &repetitions, many, expansion.interpolator.problems);
     let suite_layers = expansion.suite_layers();
     let mut trials = Vec::new();
     let evals = selected.evals.iter().zip(&repetitions);
@@ -97,7 +102,12 @@ fn add_trials(trials: &mut Vec<TrialSpec>, case: &Arc<Case>, repetitions: u32) {
 }
 
 /// Refuses a plan with more trials than can be, before memory is taken for them.
-fn refuse_too_many(variants: usize, repetitions: &[u32], problems: &mut Diagnostics) -> bool {
+fn refuse_too_many(
+    variants: usize,
+    repetitions: &[u32],
+    place: Option<Place>,
+    problems: &mut Diagnostics,
+) -> bool {
     let of_all_evals: u64 = repetitions.iter().copied().map(u64::from).sum();
     let trials = of_all_evals.saturating_mul(variants as u64);
     if trials <= MOST_TRIALS {
@@ -112,6 +122,7 @@ fn refuse_too_many(variants: usize, repetitions: &[u32], problems: &mut Diagnost
                 "{evals} × {variants} with their repetitions are {trials} trials, and a run has at most {MOST_TRIALS}"
             ),
         )
+        .maybe_at(place, "so many repetitions")
         .help("lower `repetitions`, or select fewer evals with `-t`"),
     );
     true
@@ -140,7 +151,7 @@ impl Expansion<'_> {
                 .unwrap_or(asked)
         });
         let Some(agent) = asked.or(setups.value(|setup| &setup.agent)) else {
-            let problem = no_agent(environment, experiment);
+            let problem = no_agent(environment, experiment, self.suite);
             self.interpolator.problems.push(problem);
             return None;
         };
@@ -181,7 +192,7 @@ impl Expansion<'_> {
             require_delivery: *(setups.value(|setup| &setup.require_delivery))
                 .unwrap_or(&self.suite.require_delivery),
         };
-        arm.check(&self.suite.experiments, self.interpolator.problems);
+        arm.check(self.suite, self.interpolator.problems);
         Some(arm)
     }
 
@@ -288,7 +299,7 @@ impl Expansion<'_> {
 
 /// Reports a missing agent at the set-up that is at fault: one environment without an agent is one problem, not one
 /// for every experiment.
-fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
+fn no_agent(environment: &Setup, experiment: &Setup, suite: &Suite) -> Diagnostic {
     let run_with = "or run with `--agent NAME`";
     match (&experiment.agent, experiment.place, environment.place) {
         (Patch::Remove, Some(place), _) => Diagnostic::error(
@@ -309,9 +320,20 @@ fn no_agent(environment: &Setup, experiment: &Setup) -> Diagnostic {
             ),
         )
         .help(format!("add `agent: NAME` to the environment, {run_with}")),
-        (_, _, None) => Diagnostic::error(Code::NoAgent, "the suite names no agent").help(format!(
-            "add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}"
-        )),
+        (_, _, None) => {
+            let error = Diagnostic::error(Code::NoAgent, "the suite names no agent");
+            let label = match (suite.keys.is_empty(), suite.place) {
+                (true, Some(_)) => "this file is empty",
+                _ => "no `environments` here",
+            };
+            let error = match suite.place_of(&["experiments"]) {
+                Some(place) => error.at(place, label),
+                None => error.in_file("terca.yaml"),
+            };
+            error.help(format!(
+                "add `environments: [{{name: default, agent: NAME}}]` to terca.yaml, {run_with}"
+            ))
+        }
     }
 }
 

@@ -81,7 +81,14 @@ fn drop_answered(problems: &mut Diagnostics) {
 /// Drops the warnings that a suite or one of its evals allows.
 pub fn drop_allowed(suite: &Suite, problems: &mut Diagnostics) {
     problems.retain(|problem| {
-        let can_be_dropped = problem.severity == Severity::Warning || problem.code == Code::NoTests;
+        let is_of_tests = [
+            Code::NoTests,
+            Code::NotExecutable,
+            Code::MisspeltDirectory,
+            Code::HiddenPath,
+        ];
+        let can_be_dropped =
+            problem.severity == Severity::Warning || is_of_tests.contains(&problem.code);
         let is_allowed = suite.allowed_warnings.contains(&problem.code)
             || suite.evals.iter().any(|eval| is_allowed_by(eval, problem));
         !(can_be_dropped && is_allowed)

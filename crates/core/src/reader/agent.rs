@@ -6,7 +6,7 @@ use serde_json::json;
 use super::context::missing;
 use super::patterns::in_workspace;
 use super::values::filled_text;
-use super::{Kind, Node, PathKind, Reader, object, or_map, unlike};
+use super::{Kind, Node, PathKind, Reader, object, or_map, unlike, unstartable};
 use crate::agent::{self, AgentChoice, Profile};
 use crate::text::{Code, Diagnostic, Located, prose, shell};
 
@@ -208,13 +208,13 @@ fn startable(program: &Located<String>, reader: &mut Reader<'_>) -> Option<Utf8P
         let problem = missing("program", program, &path, reader.surroundings);
         return reader.refuse(problem);
     }
-    if reader.surroundings.is_executable(&path) {
+    let Some(found) = unstartable(&path, false, reader.surroundings) else {
         return Some(path);
-    }
+    };
     let name = path.file_name().unwrap_or(path.as_str());
     reader.refuse(
-        Diagnostic::error(Code::NotExecutable, format!("`{name}` is not executable"))
+        Diagnostic::error(Code::NotExecutable, format!("`{name}` {}", found.why))
             .at(program.place, "the agent could not be started")
-            .help(format!("`chmod +x {}`", shell::quoted(path.as_str()))),
+            .help(format!("`{} {}`", found.fix, shell::quoted(path.as_str()))),
     )
 }

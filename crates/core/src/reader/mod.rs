@@ -24,5 +24,6 @@ pub use kind::Patch;
 pub(crate) use kind::{Entries, Kind, list_of, map_of, one_or_more, or_map, pairs_of, unlike};
 pub(crate) use object::object;
 pub use surroundings::{PathKind, Surroundings};
+pub(crate) use surroundings::{Unstartable, unstartable};
 pub(crate) use values::*;
 pub(crate) use yaml::{Node, Value};

@@ -29,6 +29,11 @@ pub trait Surroundings {
     fn is_executable(&self, _: &Utf8Path) -> bool {
         true
     }
+    /// Returns the beginning of a file up to the end of its first line, if it is text.
+    fn first_line(&self, path: &Utf8Path) -> Option<String> {
+        let text = self.read_text(path).ok()?;
+        text.split('\n').next().map(str::to_owned)
+    }
     /// Returns whether files may be missing that the suite names, because a worker has those alone that its trials use. Then
     /// the fingerprints of these trials tell whether all of them are there.
     fn is_partial(&self) -> bool {
@@ -45,4 +50,32 @@ pub enum PathKind {
     File,
     /// A directory.
     Directory,
+}
+
+/// The reason why a script cannot be started, and what helps.
+pub(crate) struct Unstartable {
+    /// The reason: `is not executable`.
+    pub(crate) why: &'static str,
+    /// A command that helps, before the file.
+    pub(crate) fix: &'static str,
+}
+
+/// Returns why a script cannot be started, or cannot be read by a shell where it `is_read` by one.
+pub(crate) fn unstartable(
+    path: &Utf8Path,
+    is_read: bool,
+    surroundings: &dyn Surroundings,
+) -> Option<Unstartable> {
+    if !is_read && !surroundings.is_executable(path) {
+        return Some(Unstartable {
+            why: "is not executable",
+            fix: "chmod +x",
+        });
+    }
+    let first = surroundings.first_line(path)?;
+    let is_script = is_read || first.starts_with("#!");
+    (is_script && first.ends_with('\r')).then_some(Unstartable {
+        why: "has the line ends of Windows (CR LF), which no shell understands",
+        fix: "sed -i 's/\\r$//'",
+    })
 }

@@ -131,11 +131,12 @@ fn mask_grades(tests: &mut Scorecard, mask: &Mask) {
             message,
             duration_seconds: _,
             judge,
+            assertion,
             output_end,
             report,
         } = grade;
         text(message, mask);
-        for line in output_end {
+        for line in assertion.iter_mut().chain(output_end) {
             text(line, mask);
         }
         for case in report.iter_mut().flat_map(|report| &mut report.cases) {

@@ -61,6 +61,13 @@ impl Diagnostic {
         }
     }
 
+    /// Makes an error of a warning.
+    #[must_use]
+    pub fn as_error(mut self) -> Self {
+        self.severity = Severity::Error;
+        self
+    }
+
     /// Makes a warning without a place.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Diagnostic {

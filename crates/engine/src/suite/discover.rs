@@ -1,6 +1,6 @@
 //! Finds a suite on disk and reads its configuration files.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -299,6 +299,16 @@ impl Surroundings for Machine<'_> {
     fn is_executable(&self, path: &Utf8Path) -> bool {
         // The superuser may start what anybody may start.
         std::fs::metadata(path).map_or(true, |meta| meta.permissions().mode() & 0o111 != 0)
+    }
+
+    fn first_line(&self, path: &Utf8Path) -> Option<String> {
+        /// No line that names an interpreter is longer.
+        const LONGEST: u64 = 4096;
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).ok()?;
+        file.take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let first = bytes.split(|byte| *byte == b'\n').next()?;
+        String::from_utf8(first.to_vec()).ok()
     }
 
     fn is_partial(&self) -> bool {

@@ -16,6 +16,7 @@ use crate::workspace::saved::{CHANGES, WORKSPACE};
 use crate::workspace::trial_dirs::TrialDirs;
 
 const ARTIFACTS: &str = "artifacts";
+const LOG: &str = "run.log";
 /// Made for every trial, so that readers need not ask whether they exist.
 const EVERY_TRIAL_HAS: [&str; 2] = ["transcript.jsonl", "changes.diff"];
 /// A trial's folder has about ten entries.
@@ -56,7 +57,7 @@ impl TrialFolder {
         attempts::clear(&run_dir, &spec.dir, attempt)?;
         let made = run_dir.create_dir_all(&spec.dir, 0o777)?;
         made.create_dir(ARTIFACTS, 0o777)?;
-        let log = RunLog::new(made.create_file("run.log", 0o666)?, &context.mask);
+        let log = RunLog::new(made.create_file(LOG, 0o666)?, &context.mask);
         for name in EVERY_TRIAL_HAS {
             made.create_file(name, 0o666)?;
         }
@@ -93,6 +94,11 @@ impl TrialFolder {
     pub(super) fn service_log(&self, service: &str) -> Utf8PathBuf {
         self.path
             .join(format!("{}service-{service}.log", self.logs))
+    }
+
+    /// Returns the log of the trial, which is not the one of a later grading.
+    pub(super) fn log(&self) -> Utf8PathBuf {
+        self.path.join(LOG)
     }
 
     /// Returns the file with the agent's steps.

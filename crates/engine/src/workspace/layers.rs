@@ -40,7 +40,16 @@ pub struct LayerCache {
     known: Mutex<HashMap<String, Entry>>,
 }
 
-type Entry = Arc<Mutex<Option<Result<Held, String>>>>;
+type Entry = Arc<Mutex<Option<Result<Held, LastingError>>>>;
+
+/// The error of a layer that no trial can make.
+#[derive(Debug, Clone)]
+pub struct LastingError {
+    /// The reason.
+    pub message: String,
+    /// What the log of the trial says that tried to make it.
+    pub log: String,
+}
 
 /// A layer that is in use for as long as this lives.
 #[derive(Debug)]
@@ -80,8 +89,8 @@ impl LayerCache {
         key: &str,
         interrupt: &Interrupt,
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
-        lasting: impl FnOnce(&E) -> Option<String>,
-        failed: impl FnOnce(String) -> E,
+        lasting: impl FnOnce(&E) -> Option<LastingError>,
+        failed: impl FnOnce(LastingError) -> E,
     ) -> Result<Utf8PathBuf, E> {
         let entry = locked(&self.known)
             .entry(key.to_owned())
@@ -252,7 +261,7 @@ mod tests {
                 &Interrupt::new().unwrap(),
                 make,
                 |_| None,
-                io::Error::other,
+                |error| io::Error::other(error.message),
             )
             .unwrap()
     }
@@ -325,16 +334,27 @@ mod tests {
                 "key",
                 &interrupt,
                 fail,
-                |_| Some("no network here".to_owned()),
-                io::Error::other,
+                |_| {
+                    Some(LastingError {
+                        message: "no network here".to_owned(),
+                        log: "tried".to_owned(),
+                    })
+                },
+                |error| io::Error::other(error.message),
             )
             .unwrap_err();
         assert_eq!(error.to_string(), "no network");
         // The others of the run hear of it without trying.
         let again = cache
-            .get("key", &interrupt, |_| Ok(()), |_| None, io::Error::other)
+            .get(
+                "key",
+                &interrupt,
+                |_| Ok(()),
+                |_| None,
+                |error| io::Error::other(error.message + ": " + &error.log),
+            )
             .unwrap_err();
-        assert_eq!(again.to_string(), "no network here");
+        assert_eq!(again.to_string(), "no network here: tried");
         // The next run tries again.
         let made = AtomicUsize::new(0);
         let tree = get(&opened(&dir, false), &made);

@@ -108,7 +108,7 @@ fn heading(view: &TrialView<'_>, answer: &mut Answer) {
     }
 }
 
-/// A test, the cases of its report that failed, and the last lines of its output.
+/// A test, the cases of its report that failed, and the failed assertion or else the last lines of its output.
 fn test(name: &str, grade: &Grade, answer: &mut Answer) {
     let role = Role::of_score(grade.score);
     let label = format!("{}  {name}: ", wording::score(grade.score));
@@ -126,7 +126,11 @@ fn test(name: &str, grade: &Grade, answer: &mut Answer) {
             answer.line(dim(&format!("        … and {more} more")));
         }
     }
-    for line in &grade.output_end {
+    let lines = match grade.assertion.as_slice() {
+        [] => grade.output_end.as_slice(),
+        assertion => assertion,
+    };
+    for line in lines {
         answer.line(dim(&format!("        │ {line}")));
     }
 }

@@ -216,3 +216,93 @@ fn npm_and_pip_are_quiet_unless_the_suite_says_otherwise() {
     ];
     assert_eq!(seen, expected);
 }
+
+/// `test`, `[` and `grep -q` say nothing. Their commands are traced, when all tests are judged.
+#[test]
+fn a_silent_test_tells_the_values() {
+    let ways = [
+        (
+            "tested", "test \"$(cat out.txt)\" = hello", "test helo = hello",
+        ),
+        ("bracket", "[ \"$(wc -l < out.txt)\" -eq 3 ]", "[ 1 -eq 3 ]"),
+        (
+            "searched", "grep -q hello out.txt", "grep -q hello out.txt, in \"helo\"",
+        ),
+        (
+            "piped", "cat out.txt | grep -q hello", "grep -q hello, in \"helo\"",
+        ),
+        (
+            "unwanted", "! grep -q helo out.txt", "grep -q helo out.txt, in \"helo\"",
+        ),
+        ("scripted", "./check.sh", "test helo = hello"),
+        ("read", "sh check.sh", "test helo = hello"),
+        (
+            "once",
+            "test \"$(cat once 2>/dev/null || echo x > once)\" = x",
+            "test x = x",
+        ),
+    ];
+    let tests: String = ways
+        .iter()
+        .map(|(name, command, _)| {
+            format!("  - name: {name}\n    commandSuccess: |\n      {command}\n")
+        })
+        .collect();
+    let tests = format!("{tests}  - {{name: later, fileContains: {{path: once, text: x}}}}\n");
+    let project = graded(&tests).agent("echo helo > out.txt").executable(
+        "one/_tests/check.sh",
+        "#!/bin/sh\nset -e\ngrep -q helo out.txt\ntest \"$(cat out.txt)\" = hello\n",
+    );
+    project.terca(&["--format", "plain"]).expect_status(1);
+    let trial = project.only_trial();
+    for (name, _, told) in ways {
+        let message = message(&trial, name);
+        let is_told = message == format!("exit status 1: {told}");
+        // A command that passes the second time has nothing to tell.
+        let is_other = name == "once" && message == "exit status 1";
+        assert!(
+            is_told
+                || is_other
+                || (name, message.as_str()) == ("bracket", "exit status 1: '[' 1 -eq 3 ']'"),
+            "{name}: {message}\n{}",
+            project.trial_file("run.log")
+        );
+    }
+    assert_eq!(trial["tests"]["later"]["score"], 1.0);
+    project.assert_nothing_left();
+}
+
+/// The lines of the failed assertion are shown, and not the runner's last ones.
+#[test]
+fn the_view_of_a_trial_has_the_assertion() {
+    let project = graded("  - {name: unit, commandSuccess: 'cat out.txt; exit 1'}\n")
+        .file("one/_tests/out.txt", recorded("values/node-deep.txt"));
+    project.terca(&["--format", "plain"]).expect_status(1);
+    let shown = project.terca(&["show", "1", "one"]).expect_status(0).stdout;
+    for line in ["│ + actual - expected", "│ +   'sum'", "│ -   'subtract'"] {
+        assert!(shown.contains(line), "{line}:\n{shown}");
+    }
+    assert!(!shown.contains("duration_ms"), "{shown}");
+}
+
+/// One trial runs a shared `prepare`; every trial has its output in its own log.
+#[test]
+fn the_log_of_each_trial_has_the_output_of_a_shared_step() {
+    let project = project()
+        .agent("true")
+        .file(
+            "terca.yaml",
+            "prepare: [{command: 'echo building; echo the disk is full; exit 3'}]\nenvironments: [{name: e, agent: {name: command, command: ./agent.sh}}]\n",
+        )
+        .file("one/eval.terca.yaml", "prompt: go\ntests: [{fileExists: a}]\n")
+        .file("two/eval.terca.yaml", "prompt: go\ntests: [{fileExists: a}]\n");
+    let outcome = project.terca(&["--format", "plain", "-c", "1"]);
+    outcome.expect_status(3);
+    for trial in ["one/e.default.01", "two/e.default.01"] {
+        let log = project.run_dir().join(trial).join("run.log");
+        let log = std::fs::read_to_string(log).unwrap();
+        for line in ["building", "the disk is full", "exit status 3"] {
+            assert!(log.contains(line), "{trial}: {line}:\n{log}");
+        }
+    }
+}

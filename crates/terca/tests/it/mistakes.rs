@@ -306,9 +306,9 @@ fn mistakes_about_evals() {
                 ("fib/_tests/check.sh", "#!/bin/sh\n"),
             ],
             "check",
-            0,
+            2,
             &[
-                "warning[not-executable]",
+                "error[not-executable]",
                 "eval.terca.yaml:2:",
                 "`chmod +x fib/_tests/check.sh`, or call it as `sh check.sh`",
             ],
@@ -397,10 +397,10 @@ fn mistakes_about_evals() {
                 ("fib/tests/hidden/check.sh", "true\n"),
             ],
             "check",
-            0,
+            2,
             &[
-                "warning[misspelt-directory]", "the directory `tests` is not used",
-                "`mv fib/tests fib/_tests`",
+                "error[misspelt-directory]", "eval.terca.yaml:2:",
+                "the directory `tests` is not used", "`mv fib/tests fib/_tests`",
             ],
         ),
         mistake(
@@ -411,7 +411,7 @@ fn mistakes_about_evals() {
                 ("fib/_test/hidden/check.sh", "true\n"),
             ],
             "check",
-            0,
+            2,
             &["`mv fib/_test fib/_tests`"],
         ),
         mistake(
@@ -502,4 +502,172 @@ fn git_is_not_needed() {
     let output = command.env("PATH", path).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+/// Programs that could be started in no trial are found before anything is paid.
+#[test]
+fn mistakes_about_programs() {
+    const LINE_ENDS: &str = "has the line ends of Windows";
+    let agent = "environments: [{name: a, agent: {name: command, command: ./agent.sh}}]\n";
+    let setup = "environments: [{name: a, agent: nop}]\nexperiments: [{name: b, command: setup_context.sh}]\n";
+    let called = "prompt: go\ntests: [{commandSuccess: ./check.sh}]\n";
+    let read = "prompt: go\ntests: [{commandSuccess: sh check.sh}]\n";
+    let allowed =
+        "prompt: go\nallowWarnings: [not-executable]\ntests: [{commandSuccess: ./check.sh}]\n";
+    let windows = "#!/bin/sh\r\ngrep -q x a.txt\r\n";
+    all_are_answered(&[
+        mistake(
+            101,
+            &[("terca.yaml", agent), ("+x agent.sh", windows), EVAL],
+            "run",
+            2,
+            &[
+                "error[not-executable]", "terca.yaml:1:", LINE_ENDS, "`sed -i",
+            ],
+        ),
+        mistake(
+            102,
+            &[
+                SUITE,
+                ("fib/eval.terca.yaml", called),
+                ("+x fib/_tests/check.sh", windows),
+            ],
+            "run",
+            2,
+            &[
+                "error[not-executable]", "eval.terca.yaml:2:", LINE_ENDS, "nothing was run",
+            ],
+        ),
+        mistake(
+            102,
+            &[
+                SUITE,
+                ("fib/eval.terca.yaml", read),
+                ("fib/_tests/check.sh", windows),
+            ],
+            "check",
+            2,
+            &[
+                "error[not-executable]",
+                LINE_ENDS,
+                "`sed -i 's/\\r$//' fib/_tests/check.sh`",
+            ],
+        ),
+        mistake(
+            102,
+            &[
+                SUITE,
+                ("fib/eval.terca.yaml", allowed),
+                ("+x fib/_tests/check.sh", windows),
+            ],
+            "check",
+            0,
+            &[],
+        ),
+        mistake(
+            103,
+            &[("terca.yaml", setup), EVAL],
+            "check",
+            2,
+            &[
+                "error[missing-file]", "terca.yaml:2:", "`setup_context.sh` is not there",
+            ],
+        ),
+        mistake(
+            103,
+            &[
+                ("terca.yaml", setup),
+                EVAL,
+                ("setup_context.sh", "#!/bin/sh\n"),
+            ],
+            "check",
+            2,
+            &[
+                "error[not-executable]", "terca.yaml:2:", "`chmod +x setup_context.sh`",
+            ],
+        ),
+        mistake(
+            103,
+            &[
+                ("terca.yaml", setup),
+                EVAL,
+                ("+x setup_context.sh", "#!/bin/sh\n"),
+            ],
+            "check",
+            0,
+            &[],
+        ),
+    ]);
+}
+
+/// Every error has a place.
+#[test]
+fn mistakes_of_the_whole_suite_have_a_place() {
+    let no_agent = "# nothing\n";
+    let no_proof = "requireDelivery: true\ngateway: off\nenvironments: [{name: a, agent: nop}]\n";
+    let allow = "sandbox: auto\nnetwork: off\nallow: [example.com]\nenvironments: [{name: a, agent: nop}]\n";
+    let many = "repetitions: 120000\nenvironments: [{name: a, agent: nop}]\n";
+    all_are_answered(&[
+        mistake(
+            111,
+            &[("terca.yaml", no_agent), EVAL],
+            "check",
+            2,
+            &["error[no-agent]", "terca.yaml:1:1", "this file is empty"],
+        ),
+        mistake(
+            112,
+            &[("terca.yaml", no_proof), EVAL],
+            "check",
+            2,
+            &[
+                "error[wrong-value]", "terca.yaml:1:1", "`requireDelivery` needs",
+            ],
+        ),
+        mistake(
+            113,
+            &[("terca.yaml", allow), EVAL],
+            "check",
+            0,
+            &["warning[doubtful-value]", "terca.yaml:3:1"],
+        ),
+        mistake(
+            114,
+            &[("terca.yaml", many), EVAL],
+            "check",
+            2,
+            &["error[out-of-range]", "terca.yaml:1:"],
+        ),
+    ]);
+}
+
+/// A test's program that the sandbox hides is an error of the suite, and one that is nowhere is no failure of the agent.
+#[test]
+fn absolute_programs_of_tests() {
+    let elsewhere = project().executable("check.sh", "#!/bin/sh\n");
+    let program = elsewhere.path("check.sh");
+    let with = |program: &str| {
+        made(&[SUITE]).file(
+            "fib/eval.terca.yaml",
+            format!("prompt: go\ntests: [{{commandSuccess: {program}}}]\n"),
+        )
+    };
+    let hidden = with(program.as_str())
+        .terca(&["check"])
+        .expect_status(2)
+        .stderr;
+    for words in [
+        "error[hidden-path]", "eval.terca.yaml:2:", "copy the file into the suite",
+    ] {
+        assert!(hidden.contains(words), "{words}:\n{hidden}");
+    }
+    let nowhere = with("/srv/nowhere/check.sh");
+    nowhere.terca(&["--format", "plain"]).expect_status(3);
+    let error = &nowhere.only_trial()["error"];
+    assert_eq!(error["kind"], "setup");
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("`/srv/nowhere/check.sh` is not there"),
+        "{message}"
+    );
 }

@@ -231,7 +231,7 @@ fn with_lock_files(first: &str, second: &str) -> Project {
             .file(&format!("{name}/eval.terca.yaml"), eval)
             .file(&format!("{name}/_base/lock"), lock)
             .file(&format!("{name}/_base/parts/one"), "a part\n")
-            .file(&format!("{name}/_base/code"), &format!("code of {name}\n"));
+            .file(&format!("{name}/_base/code"), format!("code of {name}\n"));
     }
     project
 }

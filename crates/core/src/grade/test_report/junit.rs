@@ -22,6 +22,21 @@ struct Open {
     in_failure: bool,
 }
 
+impl Open {
+    /// Returns the message, or the text that has it. An attribute has no line ends, unless it is written by pytest or vitest.
+    fn told(&self) -> &str {
+        let message = self.message.trim();
+        let lines = |text: &str| text.trim().lines().count();
+        let is_lead = lines(message) == 1 && message.contains(':') && lines(&self.text) > 1;
+        let begins = message.split(':').next().unwrap_or_default();
+        let has_same = self.text.lines().take(2).any(|line| line.contains(begins));
+        match message.is_empty() || (is_lead && has_same) {
+            true => &self.text,
+            false => message,
+        }
+    }
+}
+
 pub(super) fn read(text: &str) -> Result<Cases, String> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
@@ -107,12 +122,7 @@ fn finish(name: &str, open: &mut Option<Open>, cases: &mut Cases) {
         }
         "testcase" => {
             if let Some(case) = open.take() {
-                let message = if case.message.trim().is_empty() {
-                    &case.text
-                } else {
-                    &case.message
-                };
-                cases.add(&case.name, case.end.unwrap_or(CaseEnd::Passed), message);
+                cases.add(&case.name, case.end.unwrap_or(CaseEnd::Passed), case.told());
             }
         }
         _ => {}

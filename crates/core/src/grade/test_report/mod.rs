@@ -4,7 +4,7 @@
 //! content. A report is written while the agent's work runs, so it may be anything: memory and time are limited by its
 //! length, and only so many cases are kept in results. The count has all of them.
 
-mod go_json;
+mod go;
 mod jest_json;
 mod junit;
 mod libtest;
@@ -14,13 +14,16 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::grade::assertion;
 use crate::text::excerpt;
 use crate::text::stripped::stripped;
 
 /// The most failed cases that are kept, and the most others.
 const MOST_KEPT: usize = 100;
-/// The longest name or message that is kept, in characters.
+/// The longest name that is kept, in characters.
 const LONGEST: usize = 300;
+/// The longest message of the first failure, in characters.
+const LONGEST_MESSAGE: usize = 4_000;
 
 /// The end of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +72,9 @@ pub struct Cases {
     pub skipped: u64,
     /// The cases in their order. Of a long report there are 100 that failed and 100 others.
     pub cases: Vec<Case>,
+    /// The whole message of the first case that failed.
+    #[serde(skip)]
+    pub first_message: String,
 }
 
 impl Cases {
@@ -79,10 +85,13 @@ impl Cases {
             CaseEnd::Skipped => &mut self.skipped,
         };
         *count += 1;
+        if end == CaseEnd::Failed && self.failed == 1 {
+            self.first_message = excerpt::beginning(&stripped(message), LONGEST_MESSAGE);
+        }
         self.cases.push(Case {
             name: excerpt::beginning(stripped(name).trim(), LONGEST),
             end,
-            message: in_one_line(message),
+            message: assertion::in_one_line(message),
         });
     }
 
@@ -139,7 +148,7 @@ pub fn read(text: &str) -> Result<Cases, String> {
         return junit::read(text);
     }
     if text.starts_with('{') {
-        return match go_json::read(text) {
+        return match go::read_json(text) {
             Some(cases) => Ok(cases),
             None => jest_json::read(text),
         };
@@ -152,40 +161,21 @@ pub fn read(text: &str) -> Result<Cases, String> {
         })
 }
 
-/// Finds a report in the output of a command: TAP, the JSON of vitest and jest, or `go test -json`.
+/// Finds a report in the output of a command: JUnit XML, the JSON of vitest and jest, what `go test` prints, or TAP.
 pub(super) fn find(output: &str) -> Option<Cases> {
-    const JEST: &str = "{\"num";
-    const GO: &str = "{\"Time\":";
-    let at_line = |beginning: &str| {
-        if output.starts_with(beginning) {
-            return Some(0);
-        }
-        output
-            .find(&format!("\n{beginning}"))
-            .map(|place| place + 1)
+    let from_line = |beginning: &str| {
+        let place = match output.starts_with(beginning) {
+            true => 0,
+            false => output.find(&format!("\n{beginning}"))? + 1,
+        };
+        Some(&output[place..])
     };
-    let jest = at_line(JEST).and_then(|start| jest_json::read(&output[start..]).ok());
-    let go = || at_line(GO).and_then(|start| go_json::read(&output[start..]));
-    jest.or_else(go)
+    let junit = || ["<?xml ", "<testsuite"].into_iter().find_map(from_line);
+    let cases = from_line("{\"num").and_then(|text| jest_json::read(text).ok());
+    let cases = cases.or_else(|| junit().and_then(|text| junit::read(text).ok()));
+    let cases = cases.or_else(|| from_line("{\"Time\":").and_then(go::read_json));
+    cases
+        .or_else(|| go::read_text(output))
         .or_else(|| tap::read(output))
         .map(Cases::shortened)
-}
-
-/// Returns a message in one line: its first line, and the next one where the first only leads up to it.
-pub(super) fn in_one_line(message: &str) -> String {
-    let message = stripped(message);
-    let mut lines = message
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let line = match lines.next() {
-        Some(next) if first.ends_with(':') => format!("{first} {next}"),
-        // pytest: the words of the assertion, then its values.
-        Some(next) if first.starts_with("AssertionError") && next.starts_with("assert ") => {
-            format!("{first}: {next}")
-        }
-        _ => first.to_owned(),
-    };
-    excerpt::beginning(&line, LONGEST)
 }

@@ -109,29 +109,43 @@ fn message(below: &str) -> String {
     };
     let lines = below.lines().take(MOST_LINES).map(str::trim_end);
     let lines: Vec<&str> = lines.take_while(|line| !is_end(line)).collect();
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    for key in ["message:", "error:"] {
-        let place = lines
-            .iter()
-            .position(|line| line.trim_start().starts_with(key));
-        let Some(place) = place else { continue };
-        let value = lines[place].trim_start()[key.len()..].trim();
-        let said = if value.starts_with(['|', '>']) {
-            let further = |line: &&&str| line.is_empty() || indent(line) > indent(lines[place]);
-            let block = lines[place + 1..].iter().take_while(further);
-            block.copied().collect::<Vec<_>>().join("\n")
-        } else {
-            let plain = |_| value.trim_matches('\'').replace("''", "'");
-            serde_json::from_str(value).unwrap_or_else(plain)
-        };
-        if !said.trim().is_empty() {
-            return said;
+    let said = ["message:", "error:"].iter();
+    let said = said.filter_map(|key| value(&lines, key));
+    let Some(mut said) = said.into_iter().find(|said| !said.trim().is_empty()) else {
+        let comments = lines.iter().map_while(|line| line.trim().strip_prefix('#'));
+        let comments: Vec<&str> = comments.take(2).map(str::trim).collect();
+        return comments.join(" ");
+    };
+    // The words may be the test's own, without the values.
+    for key in ["expected:", "actual:"] {
+        if let Some(value) = value(&lines, key).filter(|value| !value.trim().is_empty()) {
+            let value: Vec<&str> = value.lines().map(str::trim).collect();
+            said += &format!("\n{key} {}", value.join(" "));
         }
     }
-    let comments = lines.iter().map_while(|line| line.trim().strip_prefix('#'));
-    comments
-        .take(2)
-        .map(str::trim)
-        .collect::<Vec<_>>()
-        .join(" ")
+    said
+}
+
+/// Returns the value of a key in the lines of a block of YAML: in its line, in quotes over several lines, or in the lines
+/// further in after a `|`.
+fn value(lines: &[&str], key: &str) -> Option<String> {
+    let place = lines
+        .iter()
+        .position(|line| line.trim_start().starts_with(key))?;
+    let value = lines[place].trim_start()[key.len()..].trim();
+    let below = &lines[place + 1..];
+    if value.starts_with(['|', '>']) {
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let further = |line: &&&str| line.is_empty() || indent(line) > indent(lines[place]);
+        let block = below.iter().take_while(further);
+        return Some(block.copied().collect::<Vec<_>>().join("\n"));
+    }
+    let is_closed = |text: &str| text.ends_with('"') && !text.ends_with("\\\"");
+    if value.starts_with('"') && (value.len() == 1 || !is_closed(value)) {
+        let end = below.iter().position(|line| is_closed(line))?;
+        let rest = below[..=end].join("\\n");
+        return serde_json::from_str(&format!("{value}\\n{rest}")).ok();
+    }
+    let plain = |_| value.trim_matches('\'').replace("''", "'");
+    Some(serde_json::from_str(value).unwrap_or_else(plain))
 }

@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::path_in_suite;
 use crate::config::sandbox::Sandbox;
 use crate::config::suite::Action;
+use crate::grade::absolute_programs_named;
 use crate::plan::fingerprint::{suite_variable_unquoted, words};
 use crate::plan::project_dir::ProjectDir;
 use crate::plan::{Case, CommandLine};
@@ -36,7 +37,7 @@ impl HiddenPaths {
         }
     }
 
-    /// Warns of each such command of a case.
+    /// Warns of each such command of a case. A test whose program is not there could only fail.
     pub(super) fn check(
         &mut self,
         case: &Case,
@@ -85,6 +86,15 @@ fn warnings(
         !is_shown && surroundings.kind(path) != PathKind::Missing
     };
     let warning = |command: CommandLine<'_>| {
+        let programs = absolute_programs_named(command.line).into_iter();
+        let mut programs = programs
+            .filter(|_| command.is_of_test)
+            .map(Utf8Path::to_owned);
+        if let Some(program) = programs.find(|program| is_hidden(program)) {
+            let error = told(command, &[program], project).as_error();
+            let allow = "if all tests run without a sandbox, add `allowWarnings: [hidden-path]`";
+            return Some(error.help(allow));
+        }
         let line = suite_variable_unquoted(command.line);
         let named = words(&line).filter_map(|word| match path_in_suite(word) {
             Some(path) => Some(beside(root, path)),

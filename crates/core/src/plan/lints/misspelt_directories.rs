@@ -51,9 +51,26 @@ pub(super) fn check(
             format!("the directory `{name}` is not used: `{right}` is the directory of {about}");
         let to = from.with_file_name(right);
         let warning = Diagnostic::warning(Code::MisspeltDirectory, message);
-        Some((warning.in_file(from.as_str())).help(format!("rename it: `mv {from} {to}`")))
+        let warning = (warning.in_file(from.as_str())).help(format!("rename it: `mv {from} {to}`"));
+        // Every agent would fail without the files of the tests.
+        let command = cases.iter().find_map(|case| {
+            let mut commands = case.commands().filter(|command| command.is_of_test);
+            commands.find(|command| names_file(command.line, &dir.join(name), surroundings))
+        });
+        Some(match command.filter(|_| right == "_tests") {
+            Some(command) => warning
+                .as_error()
+                .at(command.place, "this test would fail every agent"),
+            None => warning,
+        })
     });
     found.collect()
+}
+
+/// Tells whether a command names a file by its path in a directory.
+fn names_file(line: &str, dir: &Utf8Path, surroundings: &dyn Surroundings) -> bool {
+    let mut words = line.split_whitespace();
+    words.any(|word| surroundings.kind(&dir.join(word.trim_matches(['"', '\'']))) == PathKind::File)
 }
 
 /// Tells whether a directory is one of evals.

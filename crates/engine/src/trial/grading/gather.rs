@@ -2,11 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::time::Duration;
 
 use camino::Utf8Path;
 use terca_core::grade::{
     CommandEnd, FileContent, Grade, NoVerdict, PathPattern, Question, Session, TestSpec, ToolUse,
-    programs_named,
+    absolute_programs_named, programs_named,
 };
 use terca_core::process::Exit;
 use terca_core::transcript::{Record, Role, Step, Usage};
@@ -14,6 +15,7 @@ use terca_core::transcript::{Record, Role, Step, Usage};
 use super::judge;
 use crate::host::environment::find_program;
 use crate::process::output_file::{Output, read_text};
+use crate::process::supervise::Ended;
 use crate::tree::{Limits, TreeError, list};
 use crate::trial::agent_work::AgentWork;
 use crate::trial::command::Shell;
@@ -74,22 +76,9 @@ fn command_end(
     report: Option<&Utf8Path>,
 ) -> Result<Option<CommandEnd>, StageError> {
     let stale = report.is_some_and(|path| !remove_report(&run.dirs.paths(), path));
-    let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
-    env.insert(
-        "TERCA_TRANSCRIPT".into(),
-        run.folder.transcript().into_string(),
-    );
-    run.take_keys_of_gateway(&mut env);
-    let path = env.get("PATH").cloned().unwrap_or_default();
-    let shell = Shell {
-        command,
-        timeout: test.timeout,
-        env,
-        sweep: true,
-        side: Side::Tests,
-        inputs: &[],
-    };
-    let (ended, stdout, stderr) = run.shell(shell, Logged::Whole, apart)?;
+    let path = run.command_environment(run.dirs.for_tests(), &test.dir);
+    let path = path.get("PATH").cloned().unwrap_or_default();
+    let (ended, stdout, stderr) = shell(run, test, command, test.timeout, apart)?;
     if ended.stopped {
         return Err(StageError::Interrupted);
     }
@@ -117,6 +106,31 @@ fn command_end(
     }))
 }
 
+/// Runs a command of a test.
+pub(super) fn shell(
+    run: &mut TrialRun<'_>,
+    test: &TestSpec,
+    command: &str,
+    timeout: Duration,
+    apart: bool,
+) -> Result<(Ended, Output, Option<Output>), StageError> {
+    let mut env = run.command_environment(run.dirs.for_tests(), &test.dir);
+    env.insert(
+        "TERCA_TRANSCRIPT".into(),
+        run.folder.transcript().into_string(),
+    );
+    run.take_keys_of_gateway(&mut env);
+    let shell = Shell {
+        command,
+        timeout,
+        env,
+        sweep: true,
+        side: Side::Tests,
+        inputs: &[],
+    };
+    run.shell(shell, Logged::Whole, apart)
+}
+
 /// Removes a report that is there before the command runs: the agent may have written it. Returns false if it stays.
 fn remove_report(workspace: &Workspace, path: &Utf8Path) -> bool {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -141,13 +155,19 @@ fn missing_program(exit: Exit, command: &str, path: &str) -> Option<String> {
         return None;
     }
     let mut named = programs_named(command).into_iter();
-    named
-        .find(|program| find_program(program, path).is_none())
+    let missing = named.find(|program| find_program(program, path).is_none());
+    // The agent may have been asked to make one for itself, or in its workspace.
+    let own = ["/tmp", "/var/tmp"];
+    let is_own = |program: &Utf8Path| own.iter().any(|dir| program.starts_with(dir));
+    let mut absolute = absolute_programs_named(command).into_iter();
+    let absolute = absolute.find(|program| !is_own(program) && !program.exists());
+    missing
+        .or(absolute.map(Utf8Path::as_str))
         .map(str::to_owned)
 }
 
 /// Reads the beginning and the end of a command's output.
-fn read_output(output: &Output) -> std::io::Result<String> {
+pub(super) fn read_output(output: &Output) -> std::io::Result<String> {
     read_text(output.rewound()?)
 }
 
@@ -184,7 +204,7 @@ fn is_inside(workspace: &Workspace, path: &Path) -> bool {
 
 /// Reads a file of the workspace. A link that leads out of it is not read: the file behind it is not the agent's work,
 /// and may be of no business to anybody.
-fn content(workspace: &Workspace, path: &Utf8Path, largest: u64) -> FileContent {
+pub(super) fn content(workspace: &Workspace, path: &Utf8Path, largest: u64) -> FileContent {
     let inside = match workspace.follow(path) {
         Ok(Followed::Inside(inside)) => inside,
         Ok(Followed::Outside) => {

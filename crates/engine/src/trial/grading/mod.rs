@@ -4,6 +4,7 @@
 
 mod gather;
 mod judge;
+mod silent;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::grade::{Grade, NoVerdict, TestSpec, score};
@@ -109,6 +110,9 @@ fn grade_copy(
     run.copy_test_caches()?;
     let registries = run.place_registries(&run.dirs.home)?;
     let graded = run_tests(run, &eval.tests, work);
+    if graded.is_ok() {
+        silent::explain(run, &eval.tests)?;
+    }
     registries.remove()?;
     graded
 }

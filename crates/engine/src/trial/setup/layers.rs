@@ -20,10 +20,11 @@ use super::actions::{self, Part};
 use crate::host::steady_clock;
 use crate::tree::{Dir, Kind, Limits, TreeError, Visit, make_readable, move_dir, remove, walk};
 use crate::trial::context::Context;
+use crate::trial::log::Stream;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 use crate::workspace::base_layers::copy_visible;
-use crate::workspace::layers::SHARED;
+use crate::workspace::layers::{LastingError, SHARED};
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The digits of the hashes of image and path in the name of a layer.
@@ -93,6 +94,7 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
     let below = directories(run, &layer.below)?;
     let context = run.context;
     let key = name_in_cache(context, &run.spec.case, layer);
+    let log = run.folder.log();
     let mut took = None;
     let make = |tree: &Utf8Path| -> Result<(), StageError> {
         let begun = steady_clock::now();
@@ -100,9 +102,20 @@ fn prepared(run: &mut TrialRun<'_>, layer: &PreparedLayer) -> Result<Utf8PathBuf
         took = Some(steady_clock::now().duration_since(begun));
         Ok(())
     };
-    let failed = |reason| StageError::new(ErrorKind::Setup, reason);
+    let lasting = |error: &StageError| lasting(error, &log);
+    let mut other_log = None;
+    let failed = |error: LastingError| {
+        other_log = Some(error.log);
+        StageError::new(ErrorKind::Setup, error.message)
+    };
     let interrupt = &context.interrupt;
-    let tree = context.layers.get(&key, interrupt, make, lasting, failed)?;
+    let tree = context.layers.get(&key, interrupt, make, lasting, failed);
+    if let Some(other) = other_log {
+        // A trial is understood from its own log.
+        run.log.section("prepare: tried by another trial")?;
+        run.log.raw(Stream::Out, other.as_bytes())?;
+    }
+    let tree = tree?;
     match took {
         Some(took) => (run.progress.emit)(EventKind::StepMade {
             trial: run.spec.id,
@@ -133,7 +146,8 @@ fn of_image(run: &TrialRun<'_>) -> Result<Option<Utf8PathBuf>, StageError> {
         Ok(make_readable(&Dir::open_no_link(tree)?, &options)?)
     };
     let key = format!("image-{}", id.strip_prefix("sha256:").unwrap_or(id));
-    let failed = |reason| StageError::new(ErrorKind::Setup, reason);
+    let failed = |error: LastingError| StageError::new(ErrorKind::Setup, error.message);
+    let lasting = |error: &StageError| lasting(error, &run.folder.log());
     let tree = (context.layers).get(&key, &context.interrupt, make, lasting, failed)?;
     Ok(Some(tree))
 }
@@ -231,10 +245,14 @@ fn check_unchanged(context: &Context, layer: &PreparedLayer) -> Result<(), Stage
     ))
 }
 
-/// Returns the message of an error that every other trial would meet too. An interrupt is not one.
-fn lasting(error: &StageError) -> Option<String> {
+/// Returns an error that every other trial would meet too, with the log of the trial that met it. An interrupt is not one.
+fn lasting(error: &StageError, log: &Utf8Path) -> Option<LastingError> {
     match error {
-        StageError::Error(error) => Some(error.message.clone()),
+        StageError::Error(error) => Some(LastingError {
+            message: error.message.clone(),
+            // It is for people: without it the message remains.
+            log: fs_err::read_to_string(log).unwrap_or_default(),
+        }),
         StageError::Interrupted => None,
     }
 }

@@ -80,7 +80,7 @@ impl Pipeline {
 
     /// A directory outside of the repository.
     pub fn home(&self) -> Utf8PathBuf {
-        self.project.home().to_owned()
+        self.project.home()
     }
 
     pub fn dir(&self) -> Utf8PathBuf {
