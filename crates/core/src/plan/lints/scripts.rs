@@ -67,22 +67,28 @@ fn path(
     ))
 }
 
-/// Looks at a bare name, such as `setup.sh`. It is found beside the YAML file, which is at the end of `PATH`.
+/// Looks at a bare name, such as `setup.sh`. It is found beside the YAML file and in the workspace, which are at the end of
+/// `PATH`.
 fn bare(
     case: &Case,
     command: CommandLine<'_>,
     name: &str,
     surroundings: &dyn Surroundings,
 ) -> Option<Diagnostic> {
+    let is_file = |path: &Utf8Path| surroundings.kind(path) == PathKind::File;
+    let layers = Layer::directories(&case.layers);
+    let mut dirs = layers.into_iter().chain(case.eval.tests_layer.as_deref());
+    let in_workspace = dirs.any(|dir| is_file(&dir.join(name)))
+        || case.prompt.contains(name)
+        || may_be_brought(case, Utf8Path::new(name), &is_file);
     let file = command.dir.join(name);
-    if surroundings.kind(&file) == PathKind::File {
+    if !in_workspace && is_file(&file) {
         let problem = unstartable(&file, false, surroundings)?;
         return Some(cannot_start(case, command, name, &file, &problem));
     }
     let programs = surroundings.variable("PATH").unwrap_or_default();
     let mut dirs = programs.split(':').filter(|dir| !dir.is_empty());
-    let is_there =
-        dirs.any(|dir| surroundings.kind(&Utf8Path::new(dir).join(name)) == PathKind::File);
+    let is_there = in_workspace || dirs.any(|dir| is_file(&Utf8Path::new(dir).join(name)));
     // An image has programs of its own, and a worker has some of the files alone.
     let is_own = matches!(
         case.variant.sandbox,
@@ -184,7 +190,8 @@ fn may_be_brought(case: &Case, path: &Utf8Path, is_file: &dyn Fn(&Utf8Path) -> b
         Action::Run(command) => {
             let line = &command.command;
             let mut called = script_paths_named(line).into_iter();
-            let is_called = called.any(|other| other.file_name() == Some(name));
+            let is_called = called.any(|other| other.file_name() == Some(name))
+                || bare_scripts_named(line).contains(&name);
             !is_called && (line.contains(name) || may_bring_files(line))
         }
     })

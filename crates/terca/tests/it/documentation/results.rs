@@ -241,12 +241,14 @@ fn every_key_and_every_file_is_documented() {
     let remark = json!({ "text": "odd", "tags": ["odd"], "at": "2026-01-01T00:00:00Z" });
     // Nor do parts act together in every ablation.
     let hint = json!({ "pairs": [], "difference": 0.5, "pAdjusted": 0.01 });
+    // Nor does a test fail in a runner that Terca knows.
+    let tests = json!({ "unit": { "assertion": ["got 1, want 2"] } });
     // Nor is an eval incomplete that is run.
     let incomplete = json!({ "incomplete": { "fib": ["a file"] } });
     let contained = json!({
         "descriptions": incomplete,
         "summary": { "ablation": { "hints": [hint] } },
-        "trials": [{ "remark": remark, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
+        "trials": [{ "remark": remark, "tests": tests, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
     });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
