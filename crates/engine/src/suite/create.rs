@@ -42,6 +42,21 @@ pub fn write(dir: &Utf8Path, files: &[NewFile]) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes files that were made, and the directories that are empty then.
+pub fn remove_made(dir: &Utf8Path, files: &[NewFile]) -> io::Result<()> {
+    for file in files {
+        let path = dir.join(&file.path);
+        fs_err::remove_file(&path)?;
+        let above = path.ancestors().skip(1);
+        for dir in above.take_while(|above| above.starts_with(dir)) {
+            if fs_err::remove_dir(dir).is_err() {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Makes a file, and the directories it is in. A file that is there is not overwritten.
 pub(crate) fn new_file(path: &Utf8Path, content: &[u8], mode: u32) -> io::Result<()> {
     fs_err::create_dir_all(path.parent().unwrap_or(path))?;

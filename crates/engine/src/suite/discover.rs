@@ -2,10 +2,11 @@
 
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::{self, ConfigFiles, PathKind, Suite, Surroundings};
-use terca_core::new_suite::scaffold::library::{self, Library};
+use terca_core::new_suite::scaffold::library::{self, Found, Language, Workspace};
 use terca_core::text::Code;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
 use terca_core::text::prose;
@@ -236,14 +237,42 @@ pub(crate) struct Machine<'a> {
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// Returns the library in a directory or around it. The directory need not exist yet.
-pub fn library_around(dir: &Utf8Path) -> Option<Library> {
+/// Returns the library around a suite, or the workspace whose root is there. The suite need not exist yet.
+pub fn library_around(
+    suite: &Utf8Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Option<Found> {
+    let machine = Machine {
+        extent: Extent::Whole,
+        variable,
+    };
+    let mut found = library::find(suite, &machine)?;
+    if let Found::Library(library) = &mut found
+        && library.language == Language::Go
+    {
+        library.compiler = go_version();
+    }
+    Some(found)
+}
+
+/// Returns the packages of the workspace around a directory.
+pub fn packages_around(dir: &Utf8Path) -> Option<Workspace> {
     let machine = Machine {
         extent: Extent::Whole,
         variable: &|_| None,
     };
-    let start = dir.ancestors().find(|dir| dir.is_dir())?;
-    library::find(start, &machine)
+    library::members(dir, &machine)
+}
+
+/// Returns the version of Go on this machine as `go.mod` has it: `1.21`.
+fn go_version() -> Option<String> {
+    let asked = Command::new("go")
+        .args(["env", "GOVERSION"])
+        .output()
+        .ok()?;
+    let said = String::from_utf8(asked.stdout).ok()?;
+    let version: Vec<&str> = said.trim().strip_prefix("go")?.split('.').take(2).collect();
+    (version.len() == 2).then(|| version.join("."))
 }
 
 /// Directories that are never looked into: a suite does not mean them, and they are large.

@@ -2,12 +2,13 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
+use terca_core::new_suite::scaffold::library::Found;
 use terca_core::new_suite::scaffold::{About, EVAL_SCHEMA, NewSuite, SCHEMAS};
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::suite::{create as engine, discover};
 
-use super::init::{eval_name, misuse, no_answer, nobody_to_ask, write};
+use super::init::{eval_name, misuse, no_answer, nobody_to_ask, variable, write};
 use crate::args::Common;
 use crate::ask::{self, Asker};
 use crate::cli_error::{CliError, Outcome};
@@ -37,7 +38,15 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
     let taken = names(suite);
     let name = name(args, &taken, common)?;
     let dir = Utf8Path::new(&name);
-    if let Some(known) = taken.iter().find(|known| dir.file_name() == Some(known)) {
+    let given = args
+        .name
+        .as_deref()
+        .and_then(|name| Utf8Path::new(name).file_name());
+    let is_same = |known: &&String| {
+        let unnumbered = known.split_once('-').map(|(_, own)| own);
+        dir.file_name() == Some(known) || (given.is_some() && unnumbered == given)
+    };
+    if let Some(known) = taken.iter().find(is_same) {
         let text = format!("there is already an eval `{known}`; nothing was made");
         return Err(CliError::misuse(Code::AlreadyThere, text).help("choose another name"));
     }
@@ -48,7 +57,7 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
         eval: None,
         about: subject(suite),
     };
-    let files = new.eval_files(new.about.usual_eval(), &name, has_schemas);
+    let files = new.one_more(&name, has_schemas);
     write(suite, vec![suite.join(dir)], &files)?;
     screen::err(&format!(
         "\nnext: write the prompt, the hidden tests and the solution, then\n  \
@@ -61,20 +70,23 @@ fn make(args: &CreateEvalArgs, common: &Common) -> Result<(), CliError> {
 /// Returns the subject of a suite: the library that it puts into the workspaces, if it is about one.
 fn subject(suite: &Utf8Path) -> About {
     let text = std::fs::read_to_string(suite.join(discover::SUITE_FILE)).unwrap_or_default();
+    let library = |dir| match discover::library_around(dir, &variable) {
+        Some(Found::Library(library)) => Some(library),
+        _ => None,
+    };
     // Without a repository around it, the suite's parent is the library.
-    let library =
-        discover::library_around(suite).or_else(|| discover::library_around(suite.parent()?));
+    let library = library(suite).or_else(|| library(suite.parent()?));
     match library.filter(|library| library.is_delivered_by(&text, suite)) {
-        Some(library) => About::Library(Box::new(library)),
+        Some(library) => About::Library(library),
         None => About::Small,
     }
 }
 
 /// Returns the name that was given, or an answer.
 fn name(args: &CreateEvalArgs, taken: &[String], common: &Common) -> Result<String, CliError> {
-    let next = next_name(taken);
+    let next = format!("{}eval", next_number(taken));
     match &args.name {
-        Some(name) => eval_name(name).map_err(misuse),
+        Some(name) => Ok(numbered(&eval_name(name).map_err(misuse)?, taken)),
         None if args.yes => Ok(next),
         None if ask::is_possible() => {
             let colour = screen::colour(common.color, &std::io::stderr());
@@ -109,10 +121,24 @@ fn names(suite: &Utf8Path) -> Vec<String> {
     }
 }
 
-/// Returns a name with the number after the highest: `004-eval`.
-fn next_name(taken: &[String]) -> String {
-    let numbers = taken
-        .iter()
-        .filter_map(|name| name.split('-').next()?.parse::<u32>().ok());
-    format!("{:03}-eval", numbers.max().unwrap_or(0).saturating_add(1))
+/// Returns a name with the next number before it, where all others have one.
+fn numbered(name: &str, taken: &[String]) -> String {
+    let has_number = |name: &str| number(name).is_some();
+    let path = Utf8Path::new(name);
+    let own = path.file_name().unwrap_or(name);
+    if has_number(own) || taken.is_empty() || !taken.iter().all(|name| has_number(name)) {
+        return name.to_owned();
+    }
+    let own = format!("{}{own}", next_number(taken));
+    path.with_file_name(own).into_string()
+}
+
+fn number(name: &str) -> Option<u32> {
+    name.split('-').next()?.parse().ok()
+}
+
+/// Returns the number after the highest: `004-`.
+fn next_number(taken: &[String]) -> String {
+    let numbers = taken.iter().filter_map(|name| number(name));
+    format!("{:03}-", numbers.max().unwrap_or(0).saturating_add(1))
 }

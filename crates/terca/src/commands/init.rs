@@ -1,6 +1,7 @@
 //! `terca init`: makes a new suite, about the library around it where there is one, from answers or from flags.
 
 mod agent_offer;
+mod package;
 mod told;
 
 use std::io;
@@ -8,14 +9,17 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
+use terca_core::new_suite::scaffold::library::Found;
 use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
+use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load;
 use terca_engine::suite::{create as engine, discover};
 
 use self::agent_offer::AgentOffer;
-use crate::args::Common;
+use super::validate;
+use crate::args::{Common, DisplayArgs};
 use crate::ask::{self, Asker};
 use crate::cli_error::{CliError, INTERRUPTED, Outcome};
 use crate::screen;
@@ -30,12 +34,18 @@ pub struct InitArgs {
     /// The name of the first eval
     #[arg(long, value_name = "NAME")]
     eval: Option<String>,
+    /// The package of a workspace that the evals are about: its name, or its directory
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["no_library", "empty"])]
+    package: Option<String>,
     /// Make an example with shell scripts, although there is a library
     #[arg(long)]
     no_library: bool,
     /// Make the smallest suite that runs, without an example
     #[arg(long)]
     empty: bool,
+    /// Do not prove the evals; keep the files also where they do not work
+    #[arg(long)]
+    no_validate: bool,
     /// Ask nothing, and use the defaults
     #[arg(short = 'y', long)]
     yes: bool,
@@ -55,11 +65,50 @@ pub(super) fn init(args: &InitArgs, common: &Common) -> Outcome {
     }
     let files = new.files();
     write(&new.dir, engine::parts(&new.dir, &files), &files)?;
+    if !args.no_validate {
+        prove(&new, &files, common)?;
+    }
     if let About::Library(library) = &new.about {
         told::what_to_edit(&new, library, &files);
     }
-    told::next(&new.dir);
+    told::next(&new.dir, !args.no_validate);
     Ok(0)
+}
+
+/// Proves the new evals. Without a proof, nothing is left of the suite but the log.
+fn prove(new: &NewSuite, files: &[NewFile], common: &Common) -> Result<(), CliError> {
+    screen::err("\nproving the evals, as `terca validate` does: free, no agent runs …");
+    let settings = RunSettings {
+        selection: SelectionSettings {
+            repetitions: Some(1),
+            ..SelectionSettings::default()
+        },
+        validate: true,
+        ..RunSettings::default()
+    };
+    let within = Common {
+        dir: new.dir.clone(),
+        ..common.clone()
+    };
+    let display = DisplayArgs {
+        quiet: !screen::is_lively(),
+        ..DisplayArgs::default()
+    };
+    let status = match validate::prove(&settings, &display, &within) {
+        Ok(0) => {
+            screen::err("proven: the solutions pass, doing nothing and cheating do not");
+            return Ok(());
+        }
+        Ok(status) => status,
+        Err(error) => error.show(common),
+    };
+    if status == INTERRUPTED {
+        screen::err("the suite is made and not proven: `terca validate` does that later");
+        return Err(CliError::shown(INTERRUPTED));
+    }
+    let removed = engine::remove_made(&new.dir, files);
+    removed.map_err(|error| CliError::trouble(Code::CannotWrite, error))?;
+    Err(told::not_proven(new))
 }
 
 /// Returns the error of a command that cannot ask its questions.
@@ -89,11 +138,18 @@ pub(super) fn misuse(reason: String) -> CliError {
 fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSuite, CliError> {
     let around = discover::canonical(&common.dir)?;
     outside_of_suites(&around)?;
+    if args.name.is_none() && is_too_large(&around) {
+        let text = format!("{around} is no project: everything in it would be around the suite");
+        return Err(misuse(text).help(
+            "go to the directory of your library; `terca init NAME` makes a suite in a new directory here",
+        ));
+    }
     let agents = named_agents(&args.agents)?;
     if let Some(problem) = args.eval.as_deref().and_then(scaffold::eval_name_problem) {
         return Err(misuse(format!("--eval: {problem}")));
     }
     let asker = (!args.yes).then(|| Asker::new(screen::colour(common.color, &std::io::stderr())));
+    let around = package::dir(args, &around, asker.as_ref())?.unwrap_or(around);
     let dir = directory(args, &around, asker.as_ref())?;
     outside_of_suites(&dir)?;
     let about = about(args, &dir, asker.as_ref())?;
@@ -117,6 +173,11 @@ fn answers(args: &InitArgs, common: &Common, offer: &AgentOffer) -> Result<NewSu
         eval,
         about,
     })
+}
+
+/// Returns a variable of this process.
+pub(super) fn variable(name: &str) -> Option<String> {
+    Host::of_this_process().get(name).map(str::to_owned)
 }
 
 fn named_agents(names: &[String]) -> Result<Vec<AgentRef>, CliError> {
@@ -157,12 +218,12 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     if args.empty {
         return Ok(About::Small);
     }
-    let library = discover::library_around(dir).filter(|_| !args.no_library);
+    let library = match discover::library_around(dir, &variable) {
+        Some(Found::Library(library)) if !args.no_library => Some(library),
+        _ => None,
+    };
     let Some(asker) = asker else {
-        return Ok(match library {
-            Some(library) => About::Library(Box::new(library)),
-            None => About::Example,
-        });
+        return Ok(library.map_or(About::Example, About::Library));
     };
     let mut items: Vec<String> = Vec::new();
     if let Some(library) = &library {
@@ -173,7 +234,7 @@ fn about(args: &InitArgs, dir: &Utf8Path, asker: Option<&Asker>) -> Result<About
     let chosen = asker.choice("Begin with", &items).map_err(no_answer)?;
     let last = items.len() - 1;
     Ok(match library {
-        Some(library) if chosen == 0 => About::Library(Box::new(library)),
+        Some(library) if chosen == 0 => About::Library(library),
         _ if chosen == last => About::Small,
         _ => About::Example,
     })

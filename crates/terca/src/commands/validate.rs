@@ -58,22 +58,20 @@ impl From<&ValidateArgs> for RunSettings {
 }
 
 pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
-    let host = Host::of_this_process();
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
-    let plan = load::plan(&settings, common, &host)?;
+    prove(&settings, &args.display, common)
+}
+
+/// Proves evals.
+pub(super) fn prove(settings: &RunSettings, display: &DisplayArgs, common: &Common) -> Outcome {
+    let host = Host::of_this_process();
+    let plan = load::plan(settings, common, &host)?;
     let options = StartOptions {
         tell: Some(screen::err),
         ..StartOptions::default()
     };
-    let run = PreparedRun::new(&plan, &settings, options, host)?;
-    Ok(run::conduct(
-        &settings,
-        run,
-        None,
-        &args.display,
-        &CiArgs::default(),
-        common,
-    )?
-    .0)
+    let run = PreparedRun::new(&plan, settings, options, host)?;
+    let ci = CiArgs::default();
+    Ok(run::conduct(settings, run, None, display, &ci, common)?.0)
 }

@@ -7,6 +7,7 @@ pub mod example;
 pub mod gallery;
 pub mod history;
 pub mod hostile_tree;
+pub mod layouts;
 pub mod libraries;
 pub mod mcp;
 pub mod proof;

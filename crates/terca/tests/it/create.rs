@@ -322,17 +322,19 @@ fn an_eval_is_added_from_anywhere_inside() {
         .terca(&["-C", inside, "create-eval", "group/fib"])
         .expect_status(0);
     assert!(
-        outcome.stdout.contains("made group/fib/eval.terca.yaml\n"),
+        outcome
+            .stdout
+            .contains("made group/002-fib/eval.terca.yaml\n"),
         "{}",
         outcome.stdout
     );
     project
         .terca(&["-C", inside, "create-eval", "--yes"])
         .expect_status(0);
-    assert!(project.path("002-eval/eval.terca.yaml").is_file());
+    assert!(project.path("003-eval/eval.terca.yaml").is_file());
     assert_editors_are_helped(&project, ".");
     let proven = project.terca(&["validate"]).expect_status(0);
-    for eval in ["001-slug", "002-eval", "fib"] {
+    for eval in ["001-slug", "002-fib", "003-eval"] {
         assert_eq!(verdict(&proven, eval), "proven", "{}", proven.stdout);
     }
     // The same name in another place, and a directory that somebody has made.
@@ -340,13 +342,19 @@ fn an_eval_is_added_from_anywhere_inside() {
         .terca(&["create-eval", "other/fib"])
         .expect_status(2);
     assert!(
-        outcome.stderr.contains("there is already an eval `fib`"),
+        outcome
+            .stderr
+            .contains("there is already an eval `002-fib`"),
         "{}",
         outcome.stderr
     );
-    std::fs::create_dir(project.path("mine")).unwrap();
+    std::fs::create_dir(project.path("004-mine")).unwrap();
     let outcome = project.terca(&["create-eval", "mine"]).expect_status(2);
-    assert!(outcome.stderr.contains("\n  mine"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("\n  004-mine"),
+        "{}",
+        outcome.stderr
+    );
     for wrong in ["../out", "_hidden", "a/.b", ""] {
         project.terca(&["create-eval", wrong]).expect_status(2);
     }

@@ -2,12 +2,13 @@
 
 use terca_testkit::{Outcome, Project, Terminal};
 
+use crate::common::layouts::{Layout, OF_GO, OF_REGISTRIES, OF_RUST};
 use crate::common::libraries::{crate_in_rust, library, module_in_go};
 use crate::common::project;
 
 fn init(project: &Project) -> Outcome {
     project
-        .terca(&["init", "--yes", "--agent", "oracle"])
+        .terca(&["init", "--yes", "--agent", "oracle", "--no-validate"])
         .expect_status(0)
 }
 
@@ -79,7 +80,9 @@ fn no_line_is_wider_than_the_terminal() {
         crate_in_rust(),
         module_in_go(),
     ] {
-        let command = project.command(&["init", "--yes", "--agent", "oracle", "--color", "never"]);
+        let command = project.command(&[
+            "init", "--yes", "--agent", "oracle", "--no-validate", "--color", "never",
+        ]);
         let (status, text) = Terminal::sized(command, 80, 50).finish();
         assert_eq!(status, 0, "{text}");
         for line in text.lines() {
@@ -93,7 +96,9 @@ fn the_first_eval_can_have_the_name_of_the_second() {
     for name in ["002-kinds", "group/002-kinds", "002-kinds/first"] {
         let project = library("iniconfig");
         project
-            .terca(&["init", "--yes", "--agent", "oracle", "--eval", name])
+            .terca(&[
+                "init", "--yes", "--agent", "oracle", "--no-validate", "--eval", name,
+            ])
             .expect_status(0);
         assert!(project.path("evals/003-kinds/eval.terca.yaml").is_file());
         let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
@@ -104,16 +109,16 @@ fn the_first_eval_can_have_the_name_of_the_second() {
 #[test]
 fn one_more_eval_is_in_the_language_of_the_suite() {
     let libraries = [
-        (library("tiny-invariant"), "_solution/exports.mjs"),
-        (library("iniconfig"), "_solution/exports.py"),
+        (library("tiny-invariant"), "_solution/much-more.mjs"),
+        (library("iniconfig"), "_solution/much_more.py"),
         (crate_in_rust(), "_solution/src/main.rs"),
         (module_in_go(), "_solution/main.go"),
     ];
     for (project, solution) in libraries {
         init(&project);
-        let inside = ["-C", "evals", "create-eval", "group/more"];
+        let inside = ["-C", "evals", "create-eval", "group/much-more"];
         project.terca(&inside).expect_status(0);
-        let more = project.path("evals/group/more");
+        let more = project.path("evals/group/003-much-more");
         assert!(more.join(solution).is_file(), "{solution}");
         let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
         assert_eq!(checked.stderr, "", "{solution}");
@@ -126,13 +131,15 @@ fn one_more_eval_is_in_the_language_of_the_suite() {
     project
         .terca(&["-C", "evals", "create-eval", "more"])
         .expect_status(0);
-    assert!(project.path("evals/more/_solution/hello.sh").is_file());
+    assert!(project.path("evals/more/_solution/more.sh").is_file());
 }
 
 #[test]
 fn a_typescript_library_is_found_from_a_directory_below() {
     let project = library("tiny-invariant").directory("packages/deep");
-    let outcome = project.terca(&["-C", "packages/deep", "init", "--yes", "--agent", "oracle"]);
+    let outcome = project.terca(&[
+        "-C", "packages/deep", "init", "--yes", "--agent", "oracle", "--no-validate",
+    ]);
     let told = outcome.expect_status(0).stderr;
     for part in ["tiny-invariant 1.3.3", "TypeScript", "node:test"] {
         assert!(told.contains(part), "{part}: {told}");
@@ -156,6 +163,11 @@ fn a_suite_is_not_made_behind_a_link_nor_in_a_home() {
         refused.stderr
     );
     let home = project.home().to_string();
+    for place in ["/", &home] {
+        let refused = project.terca(&["-C", place, "init", "--yes"]);
+        let told = refused.expect_status(2).stderr;
+        assert!(told.contains(&format!("{place} is no project")), "{told}");
+    }
     for (place, name) in [("/", "/"), (home.as_str(), home.as_str())] {
         let refused = project.terca(&["init", place, "--yes"]).expect_status(2);
         assert!(
@@ -173,6 +185,118 @@ fn a_suite_is_not_made_behind_a_link_nor_in_a_home() {
             .unwrap()
             .next()
             .is_none()
+    );
+}
+
+/// Adds the programs of Cargo that build these tests: the home of a test has no settings of rustup.
+fn with_cargo(project: Project) -> Project {
+    let tools = camino::Utf8Path::new(env!("CARGO")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    project.env("PATH", &format!("{tools}:{path}"))
+}
+
+#[test]
+fn crates_are_proven_in_git_and_outside() {
+    for layout in &OF_RUST {
+        let project = with_cargo(layout.make()).directory(".git");
+        layout.init(&project, &[]);
+        layout.assert_written(&project);
+        layout.prove(&project, "none");
+    }
+    let member = &OF_RUST[1];
+    let project = with_cargo(member.make());
+    member.init(&project, &[]);
+    member.assert_checked(&project);
+}
+
+#[test]
+fn every_layout_is_written_without_a_warning() {
+    let all = OF_REGISTRIES.iter().chain(&OF_GO);
+    // Nothing is installed: only what the files tell.
+    for layout in all {
+        for project in [layout.make(), layout.make().directory(".git")] {
+            layout.init(&project, &["--no-validate"]);
+            layout.assert_checked(&project);
+        }
+    }
+}
+
+#[test]
+fn at_the_root_of_a_workspace_a_package_is_chosen() {
+    let roots = OF_RUST.iter().chain(&OF_REGISTRIES).chain(&OF_GO);
+    let roots: Vec<&Layout> = roots.filter(|layout| layout.package.is_some()).collect();
+    assert_eq!(roots.len(), 5);
+    for layout in roots {
+        let project = layout.make();
+        let told = project.terca(&["init", "--yes"]).expect_status(2).stderr;
+        let (_, dir) = layout.package.unwrap();
+        for part in [
+            "is the root of a workspace", dir, "`terca init --yes --package ",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        let wrong = project.terca(&["init", "--yes", "--package", "nothing"]);
+        let told = wrong.expect_status(2).stderr;
+        assert!(told.contains("has no package `nothing`\n"), "{told}");
+        project
+            .terca(&["init", "--yes", "--no-library", "--no-validate"])
+            .expect_status(0);
+        assert!(project.path("evals/001-slug").is_dir());
+    }
+}
+
+#[test]
+fn at_the_root_of_a_workspace_a_person_is_asked() {
+    let project = OF_RUST[1].make();
+    let args = ["init", "--no-validate", "--color", "never"];
+    let mut wizard = Terminal::start(project.command(&args));
+    wizard
+        .wait_for_sight("> wsa (crates/wsa)")
+        .type_in("\u{1b}[B\r")
+        .wait_for_sight("[evals]")
+        .type_in("\r")
+        .wait_for_sight("> Evals of wsb 3.1.0")
+        .type_in("\r")
+        .wait_for_sight("oracle           built in")
+        .type_in("\r");
+    let (status, text) = wizard.finish();
+    assert_eq!(status, 0, "{text}");
+    assert!(project.path("crates/wsb/evals/terca.yaml").is_file());
+}
+
+#[test]
+fn a_suite_that_is_not_proven_is_not_left() {
+    let project = crate_in_rust().file("src/lib.rs", "pub fn broken(\n");
+    let init = ["init", "--yes", "--agent", "oracle"];
+    let told = project.terca(&init).expect_status(1);
+    for part in [
+        "001-version is broken", "error[not-proven]", "`--no-validate` keeps the files",
+    ] {
+        assert!(
+            format!("{}{}", told.stdout, told.stderr).contains(part),
+            "{part}: {}{}",
+            told.stdout,
+            told.stderr
+        );
+    }
+    let left = project.path("evals").read_dir_utf8().unwrap();
+    let left: Vec<String> = left
+        .map(|entry| entry.unwrap().file_name().to_owned())
+        .collect();
+    assert_eq!(left, [".terca"], "the log that the message names");
+    let kept = project.terca(&[&init[..], &["--no-validate"]].concat());
+    kept.expect_status(0);
+    assert!(project.path("evals/terca.yaml").is_file());
+}
+
+#[test]
+fn rules_that_no_test_can_check_are_told_of() {
+    let project = crate_in_rust().file("AGENTS.md", "- Be short.\n");
+    init(&project);
+    let suite = project.read("evals/terca.yaml");
+    assert!(
+        suite.contains("# No rule of ../AGENTS.md names code"),
+        "{suite}"
     );
 }
 

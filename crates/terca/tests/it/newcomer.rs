@@ -110,7 +110,7 @@ fn dated(line: &str) -> String {
 #[test]
 fn the_first_five_minutes() {
     let project = machine();
-    let mut create = at(&project, ".", "terca init --color never");
+    let mut create = at(&project, ".", "terca init --no-validate --color never");
     create
         .wait_for_sight("[evals]")
         .type_in("\r")
@@ -176,7 +176,9 @@ fn suggested(screen: &str) -> Vec<String> {
 #[test]
 fn what_is_suggested_works_as_it_stands() {
     let project = machine();
-    let made = project.terca(&["create", "my suite", "--agent", "claude-code", "--yes"]);
+    let made = project.terca(&[
+        "create", "my suite", "--agent", "claude-code", "--yes", "--no-validate",
+    ]);
     made.expect_status(0);
     let here = |typed: &str| at(&project, ".", typed);
     let_go(&project, "with");

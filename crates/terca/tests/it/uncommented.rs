@@ -130,7 +130,7 @@ fn fields_of_a_suite_about_a_library() {
             .file(".mcp.json", server)
             .file(".claude/skills/use-it/SKILL.md", skill);
         project
-            .terca(&["init", "--yes", "--agent", "claude-code"])
+            .terca(&["init", "--yes", "--agent", "claude-code", "--no-validate"])
             .expect_status(0);
         project
             .terca(&["-C", "evals", "create-eval", "more"])
@@ -148,7 +148,11 @@ fn fields_of_a_suite_about_a_library() {
 fn fields_of_a_suite_with_shell_scripts() {
     for flags in [&[][..], &["--empty"]] {
         let project = project();
-        let args = [&["init", "--yes", "--agent", "oracle"], flags].concat();
+        let args = [
+            &["init", "--yes", "--agent", "oracle", "--no-validate"],
+            flags,
+        ]
+        .concat();
         project.terca(&args).expect_status(0);
         project
             .terca(&["-C", "evals", "create-eval", "more"])
@@ -166,7 +170,9 @@ fn the_model_of_each_agent() {
         if ["acp", "command", "nop", "cheat"].contains(&name) {
             continue;
         }
-        let args = ["init", name, "--yes", "--empty", "--agent", name];
+        let args = [
+            "init", name, "--yes", "--empty", "--agent", name, "--no-validate",
+        ];
         project.terca(&args).expect_status(0);
         let path = project.path(name).join("terca.yaml");
         let text = std::fs::read_to_string(&path).unwrap();

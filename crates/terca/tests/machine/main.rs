@@ -31,6 +31,7 @@ mod needs_packages;
 mod needs_podman;
 mod needs_python_agents;
 mod needs_real_agents;
+mod needs_registries;
 mod needs_services;
 mod needs_slurm;
 mod needs_ssh;

@@ -1,6 +1,7 @@
-//! `terca mine` over a project in Go: the recipe of its tests, proven by a draft.
+//! Projects in Go: `terca mine` finds the recipe of their tests, and `terca init` makes suites that are proven.
 
 use crate::common::history::History;
+use crate::common::layouts::OF_GO;
 use crate::common::project;
 use crate::needs_bwrap::mine::all_are_written;
 
@@ -33,4 +34,16 @@ fn a_module_without_dependencies() {
         ],
     );
     all_are_written(&project, &[&commit]);
+}
+
+#[test]
+#[ignore = "needs Go and bubblewrap"]
+fn new_suites_are_proven() {
+    for layout in &OF_GO {
+        for project in [layout.make(), layout.make().directory(".git")] {
+            let project = project.env("TERCA_SANDBOX", "bwrap");
+            layout.init(&project, &[]);
+            layout.assert_written(&project);
+        }
+    }
 }

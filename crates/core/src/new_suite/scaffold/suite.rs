@@ -3,6 +3,7 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::for_library::{all_can, scalar};
+use super::library::{Language, Runner};
 use super::templates::About;
 use super::{EVAL_SCHEMA, NewFile, SCHEMAS, SUITE_SCHEMA, editor_line, for_library, templates};
 use crate::agent::{AgentRef, Profile};
@@ -48,26 +49,79 @@ impl NewSuite {
                 }
                 _ => name.to_owned(),
             };
-            files.extend(self.eval_files(name, &dir, true));
+            files.extend(self.made(all, name, &dir, true));
+        }
+        if let About::Library(library) = &self.about
+            && library.rule.is_some()
+            && all_can(&self.agents, |can| can.rules)
+            && self.eval.as_deref() != Some("003-rule")
+        {
+            files.extend(self.made(templates::rule(library.language), "rule", "003-rule", true));
         }
         files
     }
 
-    /// Returns the files of an eval that is made like one of the usual ones. A suite without schemas has no line for editors.
-    pub fn eval_files(&self, like: &str, dir: &str, has_schemas: bool) -> Vec<NewFile> {
-        let fill = |text: &str| self.filled(text);
-        let mut files = templates::written(templates::of(&self.about), like, dir, fill);
+    /// Returns the files of an eval from templates. A suite without schemas has no line for editors.
+    fn made(
+        &self,
+        all: templates::Files,
+        like: &str,
+        dir: &str,
+        has_schemas: bool,
+    ) -> Vec<NewFile> {
+        let mut files = templates::written(all, like, dir, |text| self.filled(text));
         if let Some(first) = files.first_mut().filter(|_| has_schemas) {
             first.content = editor_line(&first.path, EVAL_SCHEMA) + &first.content;
         }
-        if let About::Library(library) = &self.about
-            && library.uses_vitest()
-        {
-            let settings = include_str!("templates/node/vitest.config.mjs");
-            let path = Utf8Path::new(dir).join("_tests/hidden/vitest.config.mjs");
-            files.push(NewFile::new(path, settings));
+        let runner = match &self.about {
+            About::Library(library) if like != "rule" => library.runner,
+            _ => return files,
+        };
+        let (name, settings) = match runner {
+            Runner::Vitest => (
+                "vitest.config.mjs",
+                include_str!("templates/node/vitest.config.mjs"),
+            ),
+            Runner::Jest => (
+                "jest.config.json",
+                include_str!("templates/node/jest.config.json"),
+            ),
+            _ => return files,
+        };
+        for file in files.iter_mut().filter(|_| runner == Runner::Jest) {
+            file.path = file.path.as_str().replace(".test.mjs", ".test.cjs").into();
+        }
+        let path = Utf8Path::new(dir).join("_tests/hidden").join(name);
+        files.push(NewFile::new(path, settings));
+        files
+    }
+
+    /// Returns the files of one more eval: like the first, and named after it.
+    pub fn one_more(&self, dir: &str, has_schemas: bool) -> Vec<NewFile> {
+        let like = self.about.usual_eval();
+        let stem = |name: &str| {
+            name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
+                .to_owned()
+        };
+        let name = Utf8Path::new(dir).file_name().unwrap_or(dir);
+        let own = match stem(name).replace([' ', '.'], "-") {
+            own if own.is_empty() => "task".to_owned(),
+            own if self.is_in(Language::Python) => own.replace('-', "_"),
+            own => own,
+        };
+        let (old, new) = (format!("{}.", stem(like)), format!("{own}."));
+        let mut files = self.made(templates::of(&self.about), like, dir, has_schemas);
+        for file in &mut files {
+            if let Ok(below) = file.path.strip_prefix(dir) {
+                file.path = Utf8Path::new(dir).join(below.as_str().replace(&old, &new));
+            }
+            file.content = file.content.replace(&old, &new);
         }
         files
+    }
+
+    fn is_in(&self, language: Language) -> bool {
+        matches!(&self.about, About::Library(library) if library.language == language)
     }
 
     /// Returns the new file with rules, if the suite has one.
@@ -95,6 +149,7 @@ impl NewSuite {
             About::Library(library) => include_str!("templates/library.yaml")
                 .replace("@title@", &library.title())
                 .replace("@prepare@\n", &for_library::prepare(library, &self.dir))
+                .replace("@fetching@\n", &for_library::fetching(library))
                 .replace(
                     "@experiments@\n",
                     &for_library::experiments(library, &self.dir, &self.agents, self.new_rules()),
@@ -130,7 +185,7 @@ fn environment(profile: &Profile) -> String {
     let name = profile.name;
     if profile.is_built_in() {
         let note = format!(
-            "    # `{name}` is built in: replace it by an agent (`terca doctor` lists them)\n"
+            "    # `{name}` is built in: replace it with an agent (`terca doctor` lists them)\n"
         );
         return format!("  - name: {name}\n{note}    agent: {name}\n");
     }

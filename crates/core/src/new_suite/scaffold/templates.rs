@@ -25,7 +25,7 @@ impl About {
     }
 }
 
-type Files = &'static [(&'static str, &'static str)];
+pub(super) type Files = &'static [(&'static str, &'static str)];
 
 /// The files of one directory.
 macro_rules! files {
@@ -62,6 +62,24 @@ pub(super) fn of(about: &About) -> Files {
             "001-import/eval.terca.yaml", "001-import/_tests/hidden/check.sh", "001-import/_solution/main.go.template",
             "002-documentation/eval.terca.yaml", "002-documentation/_tests/hidden/check.sh",
             "002-documentation/_solution.sh"),
+    }
+}
+
+/// Returns the files of the eval about a rule.
+pub(super) fn rule(language: Language) -> Files {
+    match language {
+        Language::Node => {
+            files!("node": "rule/eval.terca.yaml", "rule/_tests/hidden/check.sh", "rule/_solution/example.mjs")
+        }
+        Language::Python => {
+            files!("python": "rule/eval.terca.yaml", "rule/_tests/hidden/check.sh", "rule/_solution/example.py")
+        }
+        Language::Rust => {
+            files!("rust": "rule/eval.terca.yaml", "rule/_tests/hidden/check.sh", "rule/_solution/src/main.rs.template")
+        }
+        Language::Go => {
+            files!("go": "rule/eval.terca.yaml", "rule/_tests/hidden/check.sh", "rule/_solution/main.go.template")
+        }
     }
 }
 

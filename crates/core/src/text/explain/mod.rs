@@ -96,6 +96,7 @@ codes! {
         NotInParts "not-in-parts"
         NobodyToAsk "nobody-to-ask"
         AlreadyThere "already-there"
+        NotProven "not-proven"
         NotATask "not-a-task"
         NoRepository "no-repository"
         NoWorkDir "no-work-dir"

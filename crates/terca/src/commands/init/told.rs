@@ -3,10 +3,12 @@
 use camino::Utf8Path;
 use terca_core::new_suite::scaffold::library::Library;
 use terca_core::new_suite::scaffold::{NewFile, NewSuite};
+use terca_core::text::Code;
 use terca_core::text::shell::quoted;
 use terca_engine::suite::discover;
 use terca_report::wrap;
 
+use crate::cli_error::CliError;
 use crate::screen;
 
 /// Shows what was found in and around the library.
@@ -24,7 +26,7 @@ pub(super) fn found(library: &Library, agents: &[&str]) {
             format!("{} ({})", library.title(), screen::short(&manifest)),
         ),
         ("language", library.language.title().to_owned()),
-        ("tests", library.runner.to_owned()),
+        ("tests", library.runner.title().to_owned()),
         ("rules", list(&guidance.rules)),
         ("skills", list(&guidance.skills)),
         ("servers", servers.join(", ")),
@@ -53,9 +55,11 @@ pub(super) fn what_to_edit(new: &NewSuite, library: &Library, files: &[NewFile])
         let text = "the rules that agents get: write what they have to know";
         rows.push((shown(rules), text.to_owned()));
     }
-    let remark = library.remark;
-    let text = remark.unwrap_or("puts the library into every workspace");
-    rows.push((shown(discover::SUITE_FILE), format!("`prepare` {text}")));
+    let text = "`prepare` installs your local build into every workspace";
+    rows.push((shown(discover::SUITE_FILE), text.to_owned()));
+    for remark in &library.remarks {
+        rows.push((shown(discover::SUITE_FILE), (*remark).to_owned()));
+    }
     let mut agents = new.agents.iter();
     if agents.any(|agent| agent.profile().is_built_in()) {
         let text =
@@ -79,16 +83,31 @@ fn table(rows: &[(String, String)], columns: usize) -> String {
     lines.collect()
 }
 
+/// Returns the error of a suite that could not be proven, and was removed.
+pub(super) fn not_proven(new: &NewSuite) -> CliError {
+    let dir = screen::short(&new.dir);
+    let text =
+        format!("the new evals are not proven, so nothing was made but the log in {dir}/.terca");
+    let help = "the log has the output of the setup; make it work, then run `terca init` again";
+    let error = CliError::told(text, (1, Code::NotProven, help));
+    error.help(format!(
+        "`--no-validate` keeps the files: change `prepare` in {dir}/terca.yaml, then run `terca validate`"
+    ))
+}
+
 /// Shows the next commands.
-pub(super) fn next(dir: &Utf8Path) {
+pub(super) fn next(dir: &Utf8Path, is_proven: bool) {
     let is_here = discover::canonical(Utf8Path::new(".")).is_ok_and(|here| here == dir);
     let cd = match is_here {
         true => String::new(),
         false => format!("  cd {}\n", quoted(screen::short(dir).as_str())),
     };
+    let validate = match is_proven {
+        true => "",
+        false => "  terca validate    # prove the evals: free, no agent runs\n",
+    };
     screen::err(&format!(
-        "\nnext:\n{cd}  terca check       # check the files and print the plan\n  \
-         terca validate    # prove the evals: free, no agent runs\n  \
+        "\nnext:\n{cd}  terca check       # check the files and print the plan\n{validate}  \
          terca             # run the agents"
     ));
 }

@@ -1,12 +1,14 @@
 //! The rules, skills and MCP servers that a library has for agents already.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
 use super::{Files, is_plain};
 
 /// Files with rules, the most general first.
 const RULES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+/// The names of files and directories for agents.
+pub(super) const NAMES: [&str; 4] = [RULES[0], RULES[1], RULES[2], "skills"];
 /// Rules of an editor, one file each.
 const CURSOR_RULES: &str = ".cursor/rules";
 /// Directories with a skill in each directory.
@@ -26,7 +28,25 @@ pub struct Guidance {
 }
 
 impl Guidance {
-    pub(super) fn find(files: &Files<'_>) -> Self {
+    /// Looks for them in the library, and in the directories above it as far as `top`. The nearest come first.
+    pub(super) fn find(files: &Files<'_>, top: &Utf8Path) -> Self {
+        let mut all = Guidance::default();
+        let dirs = files.dir.ancestors();
+        for dir in dirs.take_while(|dir| dir.starts_with(top)) {
+            let up = files.way_to(dir);
+            let up = Utf8Path::new(&up);
+            let own = Guidance::here(&Files { dir, ..*files });
+            all.rules.extend(own.rules.iter().map(|path| up.join(path)));
+            all.skills
+                .extend(own.skills.iter().map(|path| up.join(path)));
+            for (name, server) in own.mcp_servers {
+                all.mcp_servers.entry(name).or_insert(server);
+            }
+        }
+        all
+    }
+
+    fn here(files: &Files<'_>) -> Self {
         let mut rules: Vec<Utf8PathBuf> =
             files.existing(RULES).into_iter().map(Into::into).collect();
         if files.has(CURSOR_RULES) {

@@ -6,13 +6,18 @@ mod go;
 mod guidance;
 mod node;
 mod python;
+mod rules;
 mod rust;
+mod workspace;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 pub use guidance::Guidance;
+pub use rules::Rule;
+pub use workspace::{Member, Workspace};
 
+use crate::plan::project_dir::ProjectDir;
 use crate::reader::{PathKind, Surroundings};
 
 /// The language of a library.
@@ -57,33 +62,107 @@ pub struct Library {
     /// Its version, where the manifest has it.
     pub version: Option<String>,
     /// The program that runs hidden tests.
-    pub runner: &'static str,
-    /// That program's path below the library, where it is one that is installed there.
-    pub installed_runner: Option<&'static str>,
+    pub runner: Runner,
+    /// The path from the library to that program, where it is one that is installed there.
+    pub installed_runner: Option<String>,
     /// The way of its local build into a workspace.
     pub delivery: Delivery,
+    /// The directory of its source in a workspace that has the source.
+    pub place: String,
+    /// The other modules of a Go workspace, and their directories in the evals' workspaces.
+    pub siblings: Vec<(String, String)>,
+    /// The version of the compiler on this machine, where a file of the suite names one.
+    pub compiler: Option<String>,
     /// Names that it exports, as far as a look at its source tells.
     pub exports: Vec<String>,
     /// It needs other libraries.
     pub has_dependencies: bool,
-    /// A remark on the delivery that its author has to know.
-    pub remark: Option<&'static str>,
+    /// The package manager that fetches packages in `prepare`.
+    pub fetches: Option<&'static str>,
+    /// Commands in a sandbox see its directory, and not only what they name.
+    pub is_seen: bool,
+    /// Remarks that its author has to know.
+    pub remarks: Vec<&'static str>,
     /// What it gives to agents already.
     pub guidance: Guidance,
+    /// The first of its rules that a search in a program's text can check.
+    pub rule: Option<Rule>,
+}
+
+/// A program that runs hidden tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Runner {
+    #[default]
+    /// Node's own.
+    NodeTest,
+    /// vitest.
+    Vitest,
+    /// jest.
+    Jest,
+    /// Python's own.
+    Unittest,
+    /// pytest.
+    Pytest,
+    /// Cargo.
+    CargoTest,
+    /// Go.
+    GoTest,
+}
+
+impl Runner {
+    /// Returns its name.
+    pub fn title(self) -> &'static str {
+        match self {
+            Runner::NodeTest => "node:test",
+            Runner::Vitest => "vitest",
+            Runner::Jest => "jest",
+            Runner::Unittest => "unittest",
+            Runner::Pytest => "pytest",
+            Runner::CargoTest => "cargo test",
+            Runner::GoTest => "go test",
+        }
+    }
 }
 
 /// The way of a local build into a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
-    /// Paths of the library, and where they are copied to.
+    /// Paths from the library, and where they are copied to.
     Copies(Vec<(String, String)>),
-    /// Lines of a shell script, in which `@library@` is the library's directory.
+    /// A shell script that builds in a copy of the sources, `$TMPDIR/library`.
     Script {
-        /// The lines.
+        /// The sources.
+        sources: Vec<Source>,
+        /// Paths from the library that are linked into the copy, and where.
+        links: Vec<(String, String)>,
+        /// The lines behind those that make the copy. `@library@` is the library's own directory.
         lines: Vec<String>,
-        /// The paths of the library that it reads.
-        inputs: Vec<String>,
     },
+}
+
+/// Files of one package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The path from the library to the package.
+    pub from: String,
+    /// Its path in a copy of the workspace; empty for a package without one.
+    pub to: String,
+    /// Its files and directories.
+    pub parts: Vec<String>,
+}
+
+impl Source {
+    /// Returns the paths from the library to its parts.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        self.parts.iter().map(|part| joined(&self.from, part))
+    }
+}
+
+/// Joins two parts of a path, of which one may be empty.
+pub(super) fn joined(dir: &str, name: &str) -> String {
+    let parts = [dir, name].map(|part| part.trim_end_matches('/'));
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("/")
 }
 
 impl Default for Delivery {
@@ -102,34 +181,148 @@ impl Library {
     }
 }
 
-/// Finds the library around a directory: in it or, within a git repository, in the nearest directory above.
-pub fn find(dir: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Library> {
-    let is_there =
-        |dir: &Utf8Path, name: &str| surroundings.kind(&dir.join(name)) != PathKind::Missing;
-    let top = dir.ancestors().find(|dir| is_there(dir, ".git"));
-    let top = top.unwrap_or(dir);
-    let mut within = dir.ancestors().take_while(|dir| dir.starts_with(top));
+/// The subject that is found for a suite.
+#[derive(Debug, Clone)]
+pub enum Found {
+    /// A library.
+    Library(Box<Library>),
+    /// The root of a workspace, which is no library itself.
+    Root(Workspace),
+}
+
+type Read = fn(&Files<'_>) -> Option<Library>;
+
+/// Finds the library around a suite, which need not exist yet: in the nearest directory that exists or, within a git
+/// repository, in the nearest above that has one.
+pub fn find(suite: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Found> {
+    let is_there = |path: &Utf8Path| surroundings.kind(path) != PathKind::Missing;
+    let dir = suite.ancestors().find(|dir| is_there(dir))?;
+    let repository = dir.ancestors().find(|dir| is_there(&dir.join(".git")));
+    let within = dir.ancestors();
+    let mut within = within.take_while(|above| above.starts_with(repository.unwrap_or(dir)));
     within.find_map(|dir| {
-        let files = Files { dir, surroundings };
-        let library = node::read(&files)
-            .or_else(|| python::read(&files))
-            .or_else(|| rust::read(&files))
-            .or_else(|| go::read(&files))?;
-        Some(Library {
-            dir: dir.to_owned(),
-            guidance: Guidance::find(&files),
-            ..library
+        let files = Files {
+            dir,
+            suite,
+            top: repository.unwrap_or(Utf8Path::new("/")),
+            surroundings,
+        };
+        let read: [(workspace::Manager, Read); 4] = [
+            (node::MANAGER, node::read),
+            (python::MANAGER, python::read),
+            (rust::MANAGER, rust::read),
+            (go::MANAGER, go::read),
+        ];
+        read.into_iter().find_map(|(manager, read)| {
+            let Some(mut library) = read(&files) else {
+                return Workspace::at(manager, &files).map(Found::Root);
+            };
+            let is_seen = files.are_seen();
+            if !is_seen && library.installed_runner.take().is_some() {
+                library.runner = match library.language {
+                    Language::Python => Runner::Unittest,
+                    _ => Runner::NodeTest,
+                };
+                library.remarks.push(NOT_SEEN);
+            }
+            let workspace = Workspace::around(manager, &files);
+            let top = repository.or(workspace.as_ref().map(|workspace| &*workspace.root));
+            let guidance = Guidance::find(&files, top.unwrap_or(dir));
+            let rules = guidance.rules.first();
+            let rules = rules.and_then(|path| files.text(path.as_str()));
+            Some(Found::Library(Box::new(Library {
+                dir: dir.to_owned(),
+                rule: rules.and_then(|text| Rule::first(&text, &library.import)),
+                guidance,
+                is_seen,
+                ..library
+            })))
         })
     })
 }
 
+/// Returns the members of the workspace that a directory is the root of or in.
+pub fn members(dir: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Workspace> {
+    let managers = [node::MANAGER, python::MANAGER, rust::MANAGER, go::MANAGER];
+    dir.ancestors().find_map(|dir| {
+        let files = Files {
+            dir,
+            suite: dir,
+            top: dir,
+            surroundings,
+        };
+        managers
+            .into_iter()
+            .find_map(|manager| Workspace::at(manager, &files))
+    })
+}
+
+const NOT_SEEN: &str = "outside of a git repository hidden tests do not see the library's own test runner, and use the \
+    language's: run `git init` first to change that";
+
+/// Names at the top of a package that no build reads.
+const NO_SOURCES: [&str; 9] = [
+    "package-lock.json", "node_modules", "target", "venv", "coverage", "__pycache__", "htmlcov",
+    "docs", "website",
+];
+
 /// The files of a library, by their paths below its directory.
+#[derive(Clone, Copy)]
 struct Files<'a> {
     dir: &'a Utf8Path,
+    suite: &'a Utf8Path,
+    /// The directory above which nothing is looked for.
+    top: &'a Utf8Path,
     surroundings: &'a dyn Surroundings,
 }
 
 impl Files<'_> {
+    /// Returns whether a program is on the `PATH`.
+    fn has_program(&self, name: &str) -> bool {
+        let path = self.surroundings.variable("PATH").unwrap_or_default();
+        let mut dirs = path.split(':').map(Utf8Path::new);
+        dirs.any(|dir| self.surroundings.kind(&dir.join(name)) == PathKind::File)
+    }
+
+    /// Returns whether commands in a sandbox see the library: they do in a git repository.
+    fn are_seen(&self) -> bool {
+        let project = ProjectDir::of(self.dir, self.surroundings);
+        matches!(project, ProjectDir::Repository(_))
+    }
+
+    /// Returns the sources of a package and of those members of its workspace that it needs, by a choice of the parts.
+    fn packages(
+        &self,
+        workspace: Option<&Workspace>,
+        parts: impl Fn(&Files<'_>) -> Vec<String>,
+    ) -> Vec<Source> {
+        let Some(workspace) = workspace else {
+            let (from, to) = Default::default();
+            let parts = parts(self);
+            return vec![Source { from, to, parts }];
+        };
+        let needed = workspace.needed(self.dir).into_iter();
+        let sources = needed.map(|member| {
+            let dir = workspace.root.join(&member.place);
+            let files = Files { dir: &dir, ..*self };
+            Source {
+                from: self.way_to(&dir),
+                to: member.place.clone(),
+                parts: parts(&files),
+            }
+        });
+        sources.collect()
+    }
+
+    /// Returns the way from the library to another directory: `../..`, `../utils`.
+    fn way_to(&self, other: &Utf8Path) -> String {
+        let common = self.dir.ancestors().find(|above| other.starts_with(above));
+        let common = common.unwrap_or(self.dir);
+        let down = other.strip_prefix(common).unwrap_or(other);
+        let depth = self.dir.components().count() - common.components().count();
+        joined(&vec![".."; depth].join("/"), down.as_str())
+    }
+
     fn text(&self, path: &str) -> Option<String> {
         let full = self.dir.join(path);
         match self.surroundings.kind(&full) {
@@ -189,11 +382,41 @@ fn names_some(manifest: &Value, tables: &[&str]) -> bool {
     tables.any(|table| table.is_some_and(|table| !table.is_empty()))
 }
 
-/// Copies parts of the library into a directory of the workspace.
-fn copied(parts: Vec<String>) -> Delivery {
-    let copies = parts.into_iter().map(|part| {
-        let to = format!("library/{part}");
-        (part, to)
+/// Returns the files and directories at the top of a package that a build may read: neither those for agents nor those of
+/// suites, which must not come into a workspace.
+fn sources(files: &Files<'_>) -> Vec<String> {
+    let mut names = files.surroundings.names_in(files.dir);
+    names.retain(|name| {
+        let path = files.dir.join(name);
+        let lower = name.to_lowercase();
+        let mut read = ["readme", "license", "changelog"].iter();
+        let is_left_out = match path.extension() {
+            Some("md") => !read.any(|begin| lower.starts_with(begin)),
+            kind => matches!(kind, Some("lock" | "tgz" | "log" | "egg-info")),
+        };
+        let is_suite = files.suite.starts_with(&path) || files.has(&format!("{name}/terca.yaml"));
+        let known = NO_SOURCES.iter().chain(&guidance::NAMES);
+        !is_left_out && !is_suite && is_plain(name) && !known.into_iter().any(|known| name == known)
+    });
+    names
+}
+
+/// Returns those that a build of a package reads, without its tests.
+fn build_sources(files: &Files<'_>) -> Vec<String> {
+    const TESTS: [&str; 8] = [
+        "test", "tests", "__tests__", "spec", "examples", "benchmark", "benchmarks", "bench",
+    ];
+    let mut sources = sources(files);
+    sources.retain(|name| !TESTS.contains(&name.as_str()));
+    sources
+}
+
+/// Copies sources into the directory `library` of the workspace.
+fn copied(sources: &[Source]) -> Delivery {
+    let copies = sources.iter().flat_map(|source| {
+        let to = joined("library", &source.to);
+        let parts = source.paths().zip(&source.parts);
+        parts.map(move |(from, part)| (from, joined(&to, part)))
     });
     Delivery::Copies(copies.collect())
 }

@@ -4,122 +4,220 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Delivery, Files, Language, Library, is_plain, names_some, plain};
+use super::workspace::{Identity, Manager, Patterns, Workspace, texts};
+use super::{
+    Delivery, Files, Language, Library, Runner, Source, build_sources, is_plain, joined,
+    names_some, plain,
+};
 
 const MANIFEST: &str = "package.json";
+const MODULES: &str = "node_modules";
 
-/// The path of the runner that hidden tests can use, below the library.
-const VITEST: &str = "node_modules/vitest/vitest.mjs";
-
-/// Sources and settings that a build reads.
-const SOURCES: [&str; 10] = [
-    "src", "lib", "source", "index.js", "index.mjs", "index.cjs", "index.ts", "index.d.ts",
-    "tsconfig.json", "tsconfig.build.json",
+/// The runners that hidden tests can use, and their paths where they are installed.
+const RUNNERS: [(Runner, &str); 2] = [
+    (Runner::Vitest, "node_modules/vitest/vitest.mjs"),
+    (Runner::Jest, "node_modules/jest/bin/jest.js"),
 ];
 
+/// Lock files, and the commands that install what they name.
+const LOCKS: [(&str, &str, &str); 3] = [
+    (
+        "package-lock.json", "npm", "npm ci --silent --no-audit --no-fund",
+    ),
+    (
+        "pnpm-lock.yaml",
+        "pnpm",
+        "pnpm install --silent --frozen-lockfile",
+    ),
+    (
+        "yarn.lock",
+        "yarn",
+        "yarn install --silent --frozen-lockfile",
+    ),
+];
+
+/// Workspaces of npm, yarn and pnpm.
+pub(super) const MANAGER: Manager = Manager { members, identity };
+
 pub(super) fn read(files: &Files<'_>) -> Option<Library> {
-    let package: Value = serde_json::from_str(&files.text(MANIFEST)?).ok()?;
+    let package = manifest(files)?;
     let name = plain(&package["name"])?;
-    let installed_runner = files.has_file(VITEST).then_some(VITEST);
-    let (delivery, remark) = delivery(&package, &name, files);
-    Some(Library {
+    let is_private = package["private"] == true || package["version"].is_null();
+    if is_private && Workspace::at(MANAGER, files).is_some() {
+        return None;
+    }
+    let workspace = Workspace::around(MANAGER, files);
+    let mut library = Library {
         language: Language::Node,
         manifest: MANIFEST,
         import: name.clone(),
         name,
         version: plain(&package["version"]),
-        runner: installed_runner.map_or("node:test", |_| "vitest"),
-        installed_runner,
-        delivery,
-        remark,
-        has_dependencies: has_dependencies(&package),
+        has_dependencies: names_some(&package, &["dependencies", "peerDependencies"]),
         ..Library::default()
-    })
-}
-
-/// Packs the library as for npm, and puts it where programs find it.
-fn delivery(package: &Value, name: &str, files: &Files<'_>) -> (Delivery, Option<&'static str>) {
-    let build = ["build", "prepack"]
-        .into_iter()
-        .find(|script| package["scripts"][script].is_string());
-    let built = entry_roots(package);
-    let mut lines = Vec::new();
-    let mut remark = None;
-    let mut from = "@library@";
-    let sources = std::iter::once(MANIFEST).chain(SOURCES);
-    let inputs = match build {
-        Some(script) if can_build(package, files) => {
-            let mut read = files.existing(sources);
-            read.extend(settings(files));
-            read.retain(|path| !built.contains(path));
-            read.sort();
-            read.dedup();
-            lines.extend(build_lines(script, &read, files.has("node_modules")));
-            from = "\"$TMPDIR/library\"";
-            read
-        }
-        _ => {
-            if build.is_some() {
-                remark = Some(
-                    "does not build the library but takes it as it is: its dependencies are not installed",
-                );
-            }
-            let published = package["files"].as_array().into_iter().flatten();
-            let published = published.filter_map(Value::as_str).map(trimmed);
-            let published: Vec<&str> = published.filter(|path| is_plain(path)).collect();
-            let read = sources.chain(built.iter().map(String::as_str));
-            files.existing(read.chain(published))
-        }
     };
-    lines.push(format!(
-        "npm pack --loglevel=error --ignore-scripts {from} > /dev/null"
-    ));
-    if has_dependencies(package) {
-        lines.push("npm install --silent --no-save --no-audit --no-fund ./*.tgz".to_owned());
-    } else {
-        lines.push(format!("mkdir -p node_modules/{name}"));
-        lines.push(format!(
-            "tar -xzf ./*.tgz -C node_modules/{name} --strip-components=1"
-        ));
+    deliver(&package, files, workspace.as_ref(), &mut library);
+    let root = workspace.map(|workspace| files.way_to(&workspace.root));
+    let places = std::iter::once(String::new()).chain(root);
+    let mut runners =
+        places.flat_map(|dir| RUNNERS.map(|(runner, path)| (runner, joined(&dir, path))));
+    if let Some((runner, path)) = runners.find(|(_, path)| files.has_file(path)) {
+        (library.runner, library.installed_runner) = (runner, Some(path));
     }
-    lines.push("rm ./*.tgz".to_owned());
-    (Delivery::Script { lines, inputs }, remark)
+    Some(library)
 }
 
-/// Returns whether everything that a build needs is installed, or it needs nothing.
-fn can_build(package: &Value, files: &Files<'_>) -> bool {
-    files.has("node_modules") || !names_some(package, &["dependencies", "devDependencies"])
+fn manifest(files: &Files<'_>) -> Option<Value> {
+    serde_json::from_str(&files.text(MANIFEST)?).ok()
 }
 
-fn has_dependencies(package: &Value) -> bool {
-    names_some(package, &["dependencies", "peerDependencies"])
+fn identity(files: &Files<'_>) -> Option<Identity> {
+    let package = manifest(files)?;
+    let tables = ["dependencies", "peerDependencies"].map(|table| package[table].as_object());
+    let needs = tables.into_iter().flatten().flat_map(|table| table.keys());
+    Some((plain(&package["name"])?, needs.cloned().collect()))
 }
 
-/// Returns lines that build the library in a copy of its inputs: a sandbox has the library itself for reading alone, and
-/// a build from anything else than the inputs fails at once.
-fn build_lines(script: &str, inputs: &[String], has_modules: bool) -> Vec<String> {
-    let all = inputs.join(" ");
-    let mut lines = vec![
-        "mkdir \"$TMPDIR/library\"".to_owned(),
-        format!("(cd @library@ && cp -R {all} \"$TMPDIR/library\")"),
+fn members(files: &Files<'_>) -> Option<Patterns> {
+    let package = manifest(files).unwrap_or_default();
+    let pnpm = files.text("pnpm-workspace.yaml");
+    let pnpm = pnpm.and_then(|text| serde_saphyr::from_str::<Value>(&text).ok());
+    let lists = [
+        &package["workspaces"],
+        &package["workspaces"]["packages"],
+        pnpm.as_ref().map_or(&Value::Null, |pnpm| &pnpm["packages"]),
     ];
-    if has_modules {
-        lines.push("ln -s @library@/node_modules \"$TMPDIR/library/node_modules\"".to_owned());
+    let patterns = lists.into_iter().flat_map(texts);
+    let patterns: Vec<String> = patterns.map(|path| trimmed(&path).to_owned()).collect();
+    let (excluded, patterns): (Vec<String>, Vec<String>) =
+        patterns.into_iter().partition(|path| path.starts_with('!'));
+    let excluded = excluded.iter().map(|path| trimmed(&path[1..]).to_owned());
+    (!patterns.is_empty()).then(|| (patterns, excluded.collect()))
+}
+
+/// Packs the library in a copy of its sources as for npm, and installs it.
+fn deliver(
+    package: &Value,
+    files: &Files<'_>,
+    workspace: Option<&Workspace>,
+    library: &mut Library,
+) {
+    let built = entry_roots(package);
+    let needed = workspace.map(|workspace| workspace.needed(files.dir));
+    let needed = needed.unwrap_or_default();
+    let is_own = |name: &String| needed.iter().any(|member| member.name == *name);
+    let is_fetched = match needed.is_empty() {
+        true => library.has_dependencies,
+        false => needed.iter().any(|member| !member.needs.iter().all(is_own)),
+    };
+    library.fetches = is_fetched.then_some("npm");
+    let (mut lines, links) = build(package, files, workspace, library);
+    let builds = !lines.is_empty();
+    let mut sources = files.packages(workspace, build_sources);
+    lines.extend(package_lines(package, files, &sources));
+    if let Some(own) = sources.first_mut().filter(|_| builds) {
+        let copy = format!("\"{}\"", joined("$TMPDIR/library", &own.to));
+        lines = lines
+            .iter()
+            .map(|line| line.replace("@copy@", &copy))
+            .collect();
+        own.parts.retain(|path| !built.contains(path));
+        own.parts.extend(files.existing([".babelrc", ".swcrc"]));
+        if links.is_empty() {
+            own.parts
+                .extend(files.existing(LOCKS.map(|(file, ..)| file)));
+        }
     }
-    lines.push(format!("(cd \"$TMPDIR/library\" && npm run {script})"));
+    if let Some(workspace) = workspace.filter(|_| builds) {
+        let dir = &workspace.root;
+        let root = Files { dir, ..*files };
+        let mut parts = build_sources(&root);
+        // What the settings of a member extend.
+        parts.retain(|name| name.ends_with(".json") && root.has_file(name));
+        let (from, to) = (files.way_to(dir), String::new());
+        sources.push(Source { from, to, parts });
+    }
+    library.delivery = Delivery::Script {
+        sources,
+        links,
+        lines,
+    };
+}
+
+/// Returns lines that build the copy, and links to installed packages that the build needs. There are none where nothing is
+/// built.
+fn build(
+    package: &Value,
+    files: &Files<'_>,
+    workspace: Option<&Workspace>,
+    library: &mut Library,
+) -> (Vec<String>, Vec<(String, String)>) {
+    let mut scripts = ["build", "prepack", "prepare"].into_iter();
+    let Some(script) = scripts.find(|script| package["scripts"][script].is_string()) else {
+        return Default::default();
+    };
+    let run = format!("(cd @copy@ && npm run {script})");
+    let modules = modules(files, workspace);
+    if !modules.is_empty() || !names_some(package, &["dependencies", "devDependencies"]) {
+        return (vec![run], modules);
+    }
+    let mut built = entry_roots(package).into_iter();
+    if workspace.is_some() || built.any(|path| files.has(&path)) {
+        library.remarks.push(
+            "`prepare` does not build the library but takes it as it is: its dependencies are not installed",
+        );
+        return Default::default();
+    }
+    let mut locks = LOCKS.iter();
+    let lock = locks.find(|(file, manager, _)| files.has_file(file) && files.has_program(manager));
+    let install = "npm install --silent --no-audit --no-fund";
+    let (_, manager, install) = lock.copied().unwrap_or(("", "npm", install));
+    library.fetches = Some(manager);
+    (vec![format!("(cd @copy@ && {install})"), run], Vec::new())
+}
+
+/// Returns lines that pack copies of packages and install them.
+fn package_lines(package: &Value, files: &Files<'_>, sources: &[Source]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let copies = sources
+        .iter()
+        .map(|source| format!("\"{}\"", joined("$TMPDIR/library", &source.to)));
+    let copies: Vec<String> = copies.collect();
+    for (source, copy) in sources.iter().zip(&copies) {
+        let text = files
+            .text(&joined(&source.from, MANIFEST))
+            .unwrap_or_default();
+        if text.contains("\"workspace:") {
+            // npm does not know this word of pnpm and yarn.
+            lines.push(format!(
+                "(cd {copy} && sed 's/\"workspace:[^\"]*\"/\"*\"/' package.json > plain.json && mv plain.json package.json)"
+            ));
+        }
+    }
+    if let Some(own) = copies.first().filter(|_| package["version"].is_null()) {
+        lines.push(format!("(cd {own} && npm pkg set version=0.0.0)"));
+    }
+    lines.push(format!(
+        "npm pack --loglevel=error --ignore-scripts {} > /dev/null",
+        copies.join(" ")
+    ));
+    lines.push("npm install --silent --no-save --no-audit --no-fund ./*.tgz".to_owned());
+    lines.push("rm ./*.tgz".to_owned());
     lines
 }
 
-/// Returns the files at the top of the library that may be settings of a build.
-fn settings(files: &Files<'_>) -> Vec<String> {
-    const KINDS: [&str; 6] = ["json", "js", "mjs", "cjs", "ts", "mts"];
-    let top = files.below("").into_iter().filter(|path| {
-        let is_top = path.components().count() == 1;
-        is_top && path.extension().is_some_and(|kind| KINDS.contains(&kind))
-    });
-    top.map(camino::Utf8PathBuf::into_string)
-        .filter(|path| is_plain(path) && path != "package-lock.json")
-        .collect()
+/// Returns the directories of installed packages, the library's and those of its workspace, and where they are linked to.
+fn modules(files: &Files<'_>, workspace: Option<&Workspace>) -> Vec<(String, String)> {
+    let mut all = vec![(String::new(), String::new())];
+    if let Some(workspace) = workspace {
+        let root = files.way_to(&workspace.root);
+        let own = files.dir.strip_prefix(&workspace.root).unwrap_or(files.dir);
+        all = vec![(root, String::new()), (String::new(), own.to_string())];
+    }
+    let all = all
+        .into_iter()
+        .map(|(from, to)| (joined(&from, MODULES), joined(&to, MODULES)));
+    all.filter(|(from, _)| files.has(from)).collect()
 }
 
 /// Returns the first parts of the paths that programs load: `dist` of `./dist/index.js`.

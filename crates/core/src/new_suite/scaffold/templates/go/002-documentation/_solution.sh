@@ -1,1 +1,1 @@
-(cd library && go doc -all .) > api.txt
+(cd @place@ && go doc -all .) > api.txt

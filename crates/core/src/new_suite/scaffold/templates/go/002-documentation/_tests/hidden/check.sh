@@ -1,3 +1,3 @@
-(cd library && go doc -all .) > expected.txt || exit 1
+(cd @place@ && go doc -all .) > expected.txt || exit 1
 diff expected.txt api.txt || exit 1
 echo the documentation is complete

@@ -1,18 +1,23 @@
-import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-@test@
-import * as library from '@import@';
+@head@
 
-const kind = (name) => spawnSync(process.execPath, ['kinds.mjs', name], { encoding: 'utf8' });
+const run = (...args) => {
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return [status, stdout.trim()];
+};
+const kinds = "console.log(JSON.stringify(Object.entries(await import('@import@')).map(([name, value]) => [name, typeof value])))";
+const [, listed] = run('--input-type=module', '--eval', kinds);
 
 test('each export has its kind', () => {
-  for (const name of Object.keys(library)) {
-    const { status, stdout } = kind(name);
-    assert.deepEqual([name, stdout.trim(), status], [name, typeof library[name], 0]);
+  // Each of them is a process.
+  for (const [name, kind] of JSON.parse(listed).slice(0, 10)) {
+    const found = [name, ...run('kinds.mjs', name)];
+    const expected = [name, 0, kind];
+    assert.deepEqual(found, expected);
   }
 });
 
 test('a name that is not exported is missing', () => {
-  const { status, stdout } = kind('noSuchExport');
-  assert.deepEqual([stdout.trim(), status], ['missing', 1]);
+  const found = run('kinds.mjs', 'noSuchExport');
+  const expected = [1, 'missing'];
+  assert.deepEqual(found, expected);
 });

@@ -1,0 +1,3 @@
+import * as library from '@import@';
+
+console.log(typeof library.@used@);

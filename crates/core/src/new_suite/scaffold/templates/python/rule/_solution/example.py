@@ -1,0 +1,3 @@
+import @import@ as library
+
+print(hasattr(library, "@used@"))
