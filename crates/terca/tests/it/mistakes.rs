@@ -652,7 +652,9 @@ fn absolute_programs_of_tests() {
             format!("prompt: go\ntests: [{{commandSuccess: {program}}}]\n"),
         )
     };
+    let suite = "sandbox: auto\nenvironments: [{name: default, agent: nop}]\n";
     let hidden = with(program.as_str())
+        .file("terca.yaml", suite)
         .terca(&["check"])
         .expect_status(2)
         .stderr;
