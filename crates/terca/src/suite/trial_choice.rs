@@ -96,9 +96,8 @@ fn matching<'a>(trials: &'a [Trial], words: &str, names: &Names) -> Vec<&'a Tria
     if !exact.is_empty() {
         return exact;
     }
-    let id = words.parse().ok();
-    let by_id = trials.iter().find(|trial| Some(trial.head.id) == id);
-    if let Some(trial) = by_id {
+    let has_id = |trial: &&Trial| trial.head.id.to_string() == words;
+    if let Some(trial) = trials.iter().find(has_id) {
         return vec![trial];
     }
     let of_eval: Vec<&Trial> = trials

@@ -337,7 +337,7 @@ fn a_variable_that_is_not_set_is_an_error_with_its_place_and_the_escape() {
 
 /// The names of the evals that a selection comes to.
 fn selected(project: &Project, patterns: &[&str]) -> Vec<String> {
-    let mut args = vec!["run", "--format", "json", "--dry-run"];
+    let mut args = vec!["run", "--format", "plain", "--dry-run"];
     for pattern in patterns {
         args.extend(["-t", pattern]);
     }

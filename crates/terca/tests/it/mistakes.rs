@@ -107,7 +107,7 @@ fn mistakes_about_agents() {
             6,
             &[("terca.yaml", codex), EVAL],
             "doctor",
-            0,
+            1,
             &["agents of this suite:\n✗ codex: not installed"],
         ),
         mistake(

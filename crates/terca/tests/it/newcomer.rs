@@ -238,7 +238,7 @@ fn an_agent_that_is_not_there_is_told_of_and_tried_again() {
         ["terca doctor", "terca resume --errors"],
         "{screen}"
     );
-    assert_eq!(at(&project, "evals", "terca doctor").see_it_out().0, 0);
+    assert_eq!(at(&project, "evals", "terca doctor").see_it_out().0, 1);
     let stand_in: Utf8PathBuf = project.home().join("bin/claude");
     assert!(stand_in.is_file());
     let (status, screen) = at(&project, "evals", "terca resume --errors").see_it_out();
