@@ -320,7 +320,7 @@ fn a_layer_is_made_by_one_trial_and_found_by_the_next() {
 fn a_layer_that_cannot_be_made_is_an_error_of_the_set_up() {
     let suite = Suite::load(project().file(
         "terca.yaml",
-        "environments: [{name: e, agent: nop}]\nprepare: [{command: exit 4}]\nevals: [{name: task, prompt: x}]\n",
+        "environments: [{name: e, agent: nop}]\nprepare: [{command: echo once >> $TERCA_SUITE_DIR/count; exit 4}]\nevals: [{name: task, prompt: x}]\n",
     ));
     let first = suite.run();
     let (kind, message) = first.error();
@@ -328,7 +328,8 @@ fn a_layer_that_cannot_be_made_is_an_error_of_the_set_up() {
     assert!(message.contains("exit status 4"), "{message}");
     let again = suite.run_attempt(2);
     assert_eq!(again.error(), (kind, message), "it is not tried again");
-    assert!(!again.read("run.log").contains("prepare: exit 4"));
+    assert_eq!(suite.project.read("count"), "once\n");
+    assert!(again.read("run.log").contains("exit status 4"));
     suite.assert_nothing_left();
 }
 
