@@ -6,7 +6,7 @@ use crate::text::excerpt::beginning;
 /// The longest explanation, in characters.
 const LONGEST: usize = 200;
 
-/// Shows what `grep` looked through.
+/// Shows what `grep` looked for and through. In a pipe shells trace word by word, at the same time.
 const PRELUDE: &str = r#"grep() {
   { set +x; } 2>/dev/null
   for terca_last in "$@"; do :; done
@@ -15,7 +15,7 @@ const PRELUDE: &str = r#"grep() {
   else
     terca_text=$(cat); printf '%s\n' "$terca_text" | command grep "$@"
   fi && terca_status=0 || terca_status=$?
-  printf '+ found: %s\n' "$terca_text" >&2
+  printf '\n+ searched: %s\n+ found: %s\n' "grep $*" "$terca_text" >&2
   set -x; return $terca_status
 }
 PS4='+ '; set -x
@@ -57,18 +57,17 @@ pub fn last_traced(output: &str) -> Option<String> {
     }
     let is_command = |words: &str| {
         let first = words.split_whitespace().next().unwrap_or_default();
-        !["", "found:", "return", "exit", "false", "set"].contains(&first)
+        !["", "searched:", "found:", "return", "exit", "false", "set"].contains(&first)
     };
     let last = entries.iter().rposition(|words| is_command(words))?;
     let found = entries
         .iter()
         .rposition(|words| words.starts_with("found: "));
-    // In a pipe other commands are traced at the same time.
     let told = match found.filter(|found| *found > last) {
         None => entries[last].clone(),
         Some(found) => {
-            let is_grep = |words: &&String| words.starts_with("grep ");
-            let grep = entries[..found].iter().rev().find(is_grep)?;
+            let mut before = entries[..found].iter().rev();
+            let grep = before.find_map(|words| words.strip_prefix("searched: "))?;
             let text = beginning(&entries[found]["found: ".len()..], LONGEST / 2);
             format!("{}, in {text:?}", beginning(grep, LONGEST / 2))
         }
@@ -116,11 +115,11 @@ mod tests {
             ),
             ("+ test a\nb = c\n+ return 1\n", Some("test a\\nb = c")),
             (
-                "+ grep -q x\n+ cat a\n+ found: helo\nyou\n+ return 1\n",
+                "+ + grepcat -q a\n x\n\n+ searched: grep -q x\n+ found: helo\nyou\n+ return 1\n",
                 Some("grep -q x, in \"helo\\nyou\""),
             ),
             (
-                "+ grep -q x a\n+ found: x\n+ return 0\n+ test 1 = 2\n",
+                "+ grep -q x a\n\n+ searched: grep -q x a\n+ found: x\n+ return 0\n+ test 1 = 2\n",
                 Some("test 1 = 2"),
             ),
         ] {
