@@ -80,7 +80,8 @@ fn codes_of(example: &[(&str, &str)], code: Code) -> (Vec<Code>, String) {
         .iter()
         .any(|(path, text)| *path == "terca.yaml" && text.contains("name: fib"));
     files.retain(|file| *file != EVAL || !mentions_fib);
-    files.push(("EMPTY.md", " \n"));
+    let long = "Be kind.\n".repeat(10_000);
+    files.extend([("EMPTY.md", " \n"), ("LONG.md", long.as_str())]);
     let mut project = Project::new(&files);
     if is_about_suites {
         project.lint();

@@ -459,6 +459,7 @@ fn recount(state: &RunState) -> Counts {
         passed: of(Status::Passed),
         partial: of(Status::Partial),
         failed: of(Status::Failed),
+        unverified: of(Status::Unverified),
         errors: of(Status::Error),
         interrupted: of(Status::Interrupted),
     }

@@ -42,6 +42,7 @@ pub fn mark(status: Status) -> &'static str {
         Status::Partial => "◐",
         Status::Failed => "✗",
         Status::Error => "!",
+        Status::Unverified => "?",
         Status::Interrupted | Status::Pending => "-",
     }
 }
@@ -69,11 +70,12 @@ pub fn model<'a>(head: &'a TrialHead, report: &'a TrialReport) -> Option<&'a Str
 }
 
 /// Returns the statuses of trials with their numbers.
-pub fn endings(summary: &Summary) -> [(Status, usize); 6] {
+pub fn endings(summary: &Summary) -> [(Status, usize); 7] {
     [
         (Status::Passed, summary.passed),
         (Status::Partial, summary.partial),
         (Status::Failed, summary.failed),
+        (Status::Unverified, summary.unverified),
         (Status::Error, summary.errors),
         (Status::Interrupted, summary.interrupted),
         (Status::Pending, summary.pending),
@@ -124,10 +126,14 @@ fn told(report: &TrialReport, losses: Vec<String>) -> Vec<String> {
         reasons.push(format!("{}: {}", error.kind.as_str(), error.message));
     } else if !losses.is_empty() {
         reasons.extend(losses);
-    } else if let (Status::Failed, Some(code), false) =
-        (report.status, report.exit_code, report.timed_out)
-    {
-        reasons.push(format!("exit status {code}"));
+    } else if report.status == Status::Unverified {
+        let end = match report.exit_code {
+            Some(code) if code != 0 && !report.timed_out => format!("exit status {code}"),
+            _ if report.timed_out => String::new(),
+            _ => "completed".to_owned(),
+        };
+        let end = format!("{end}, nothing verified");
+        reasons.push(end.trim_start_matches(", ").to_owned());
     }
     reasons.extend(report.notes.iter().cloned());
     if report.attempts > 1 {
@@ -147,13 +153,21 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn an_agent_that_merely_failed_says_how() {
-        let report = TrialReport {
-            tests: Default::default(),
-            exit_code: Some(3),
-            ..fixture::failed(1.0, "unused", "unused")
-        };
-        assert_eq!(reason(&report), "exit status 3");
+    fn a_trial_without_tests_says_how_its_agent_ended() {
+        for (exit_code, timed_out, said) in [
+            (Some(0), false, "completed, nothing verified"),
+            (Some(3), false, "exit status 3, nothing verified"),
+            (Some(143), true, "timed out; nothing verified"),
+        ] {
+            let report = TrialReport {
+                status: Status::Unverified,
+                tests: Default::default(),
+                exit_code,
+                timed_out,
+                ..fixture::failed(1.0, "unused", "unused")
+            };
+            assert_eq!(reason(&report), said);
+        }
     }
 
     #[test]

@@ -199,7 +199,11 @@ pub fn exit_status(results: &Results, demand: Demand) -> u8 {
         return 0;
     }
     let unfinished = summary.pending + summary.interrupted;
-    let share = summary.passed as f64 / judged.max(1) as f64;
+    let share = match judged {
+        // Nothing was to be verified, so nothing failed.
+        0 if summary.unverified > 0 => 1.0,
+        judged => summary.passed as f64 / judged.max(1) as f64,
+    };
     // A share is a quotient of small numbers: 0.1 + 0.2 must not fail 0.3.
     let is_ablation = summary.no_verdict == Some(NoVerdict::Ablation);
     let enough = is_ablation || share + 1e-9 >= demand.fail_under;

@@ -121,7 +121,8 @@ impl Proof<'_> {
     /// None: the eval is proven.
     pub fn flaws(&self) -> Vec<Flaw> {
         let [oracle, nop, cheat] = self.statuses();
-        let passed = Some(Status::Passed);
+        // Without tests everything passes.
+        let passes = |status| matches!(status, Some(Status::Passed | Status::Unverified));
         let mut flaws = Vec::new();
         if !self.lacks.is_empty() {
             flaws.push(Flaw::Incomplete);
@@ -134,13 +135,13 @@ impl Proof<'_> {
             Some(_) => {}
         }
         // What passes for nothing is gameable too; that it is trivial says it better.
-        if nop == passed {
+        if passes(nop) {
             flaws.push(Flaw::Trivial);
-        } else if cheat == passed {
+        } else if passes(cheat) {
             flaws.push(Flaw::Gameable);
         }
-        let judged = |status: Option<Status>| status.is_some_and(Status::is_judged);
-        if oracle.is_some_and(|status| !status.is_judged()) || !judged(nop) || !judged(cheat) {
+        let done = |status: Option<Status>| status.is_some_and(Status::is_done);
+        if oracle.is_some_and(|status| !status.is_done()) || !done(nop) || !done(cheat) {
             flaws.push(Flaw::Unknown);
         }
         flaws

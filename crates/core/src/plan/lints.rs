@@ -3,6 +3,7 @@
 //! Each kind has a code, a place and a fix. `allowWarnings` of the suite or of an eval silences it. Mistakes that are seen
 //! in one value alone (an empty rules file, a prompt that is a file's name) are found where the value is read.
 
+mod agent_settings;
 mod hidden_paths;
 mod left_running;
 mod misspelt_directories;
@@ -40,6 +41,7 @@ pub fn report_lints(
         let mut found = missing_inputs(&eval.prepare, root);
         found.extend(no_tests(eval));
         for case in cases {
+            found.extend(agent_settings::check(&case.variant, suite, surroundings));
             found.extend(scripts::check(case, surroundings));
             found.extend(hidden_paths.check(case, surroundings));
             found.extend(left_running::check(case));
@@ -82,7 +84,6 @@ fn drop_answered(problems: &mut Diagnostics) {
 pub fn drop_allowed(suite: &Suite, problems: &mut Diagnostics) {
     problems.retain(|problem| {
         let is_of_tests = [
-            Code::NoTests,
             Code::NotExecutable,
             Code::MisspeltDirectory,
             Code::HiddenPath,
@@ -102,15 +103,15 @@ fn is_allowed_by(eval: &Eval, problem: &Diagnostic) -> bool {
     file.is_some() && file == of_problem && eval.allowed_warnings.contains(&problem.code)
 }
 
-/// Refuses an eval without tests: every trial of it passes.
+/// Warns of an eval without tests: its trials are in no rate and in no verdict.
 fn no_tests(eval: &Eval) -> Option<Diagnostic> {
     let message = format!(
-        "the eval `{}` has no tests: every trial would pass",
+        "the eval `{}` has no tests: its trials run, and nothing verifies their work",
         eval.name
     );
     eval.tests.is_empty().then(|| {
-        Diagnostic::error(Code::NoTests, message)
-            .at(eval.place, "nothing verifies the work")
+        Diagnostic::warning(Code::NoTests, message)
+            .at(eval.place, "in no pass rate and in no verdict")
             .help("add `tests`, for example `tests: [{commandSuccess: npm test}]`")
             .help("if only the costs matter, add `allowWarnings: [no-tests]` to the eval")
     })

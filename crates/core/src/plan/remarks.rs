@@ -1,10 +1,8 @@
 //! Remarks on the variants of a plan, for those who look at it before it runs.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::plan::{TrialSpec, Variant, by_case};
-use crate::text::prose;
 
 /// A sentence about a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,7 +34,7 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
         let program = variant.agent.program.iter();
         let program = program.map(|program| format!("its program is `{program}`"));
         let unused = variant.unused.iter().cloned();
-        for sentence in program.chain(unused).chain(unknown_settings(variant)) {
+        for sentence in program.chain(unused) {
             let remark = Remark::new(variant, sentence);
             if !remarks.contains(&remark) {
                 remarks.push(remark);
@@ -44,23 +42,4 @@ pub fn remarks(trials: &[TrialSpec]) -> Vec<Remark> {
         }
     }
     remarks
-}
-
-/// Returns a sentence about each key of `config` that is none of the agent's settings. Most agents ignore such a
-/// key, and
-/// the variant is then no other than its baseline.
-fn unknown_settings(variant: &Variant) -> impl Iterator<Item = String> {
-    let profile = variant.agent.agent.profile();
-    let known = profile.config_keys;
-    let keys = variant.config.iter().filter_map(Value::as_object);
-    let keys = keys.flat_map(|config| config.keys());
-    let unknown = keys.filter(move |key| !known.is_empty() && !known.contains(&key.as_str()));
-    unknown.map(move |key| {
-        let meant = prose::did_you_mean(key, known.iter().copied());
-        let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-        format!(
-            "`config` has `{key}`, which is not a known setting of `{}`{hint}",
-            profile.name
-        )
-    })
 }

@@ -59,6 +59,15 @@ impl Node {
         matches!(self.value, Value::Map(_))
     }
 
+    /// Returns the place of a key of a map.
+    pub(crate) fn place_of_key(&self, key: &str) -> Option<Place> {
+        let Value::Map(entries) = &self.value else {
+            return None;
+        };
+        let entry = entries.iter().find(|(written, _)| written.value == key)?;
+        Some(entry.0.place)
+    }
+
     /// Returns the value as JSON, without places.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         self.filled(&mut |text| text.value.clone())

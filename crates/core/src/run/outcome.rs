@@ -30,6 +30,8 @@ pub enum Status {
     Partial,
     /// A score of 0.
     Failed,
+    /// Its eval has no tests: the agent had its turn, and nothing says how good its work is.
+    Unverified,
     /// It could not be judged.
     Error,
     /// A signal stopped it.
@@ -56,12 +58,18 @@ impl Status {
         matches!(self, Status::Passed | Status::Partial | Status::Failed)
     }
 
+    /// Returns whether the agent had its turn, be its work judged or not.
+    pub fn is_done(self) -> bool {
+        self.is_judged() || self == Status::Unverified
+    }
+
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Passed => "passed",
             Status::Partial => "partial",
             Status::Failed => "failed",
+            Status::Unverified => "unverified",
             Status::Error => "error",
             Status::Interrupted => "interrupted",
             Status::Pending => "pending",
@@ -197,7 +205,7 @@ impl TrialReport {
 
     /// Returns whether the agent was started. Of a trial that was not judged, the agent's time says so.
     pub fn came_to_its_agent(&self) -> bool {
-        self.status.is_judged() || self.phases.agent.is_some()
+        self.status.is_done() || self.phases.agent.is_some()
     }
 
     /// Returns whether its figures can be those of a trial: shares are shares, and no time or cost is below zero.

@@ -319,6 +319,8 @@ pub struct Counts {
     pub partial: usize,
     /// The trials with a score of 0.
     pub failed: usize,
+    /// The trials of evals without tests.
+    pub unverified: usize,
     /// The trials that could not be judged.
     pub errors: usize,
     /// The trials that a signal stopped.
@@ -328,7 +330,8 @@ pub struct Counts {
 impl Counts {
     /// Returns how many trials have ended.
     pub fn finished(&self) -> usize {
-        self.passed + self.partial + self.failed + self.errors + self.interrupted
+        let judged = self.passed + self.partial + self.failed;
+        judged + self.unverified + self.errors + self.interrupted
     }
 
     fn change(&mut self, status: Status, by: impl Fn(usize) -> usize) {
@@ -336,6 +339,7 @@ impl Counts {
             Status::Passed => &mut self.passed,
             Status::Partial => &mut self.partial,
             Status::Failed => &mut self.failed,
+            Status::Unverified => &mut self.unverified,
             Status::Error => &mut self.errors,
             Status::Interrupted => &mut self.interrupted,
             Status::Pending => return,
@@ -402,7 +406,7 @@ impl VariantProgress {
         }
         // An error ends early, or after a wait that says nothing about work, and a trial that was cut short would have
         // taken longer.
-        if report.status.is_judged() {
+        if report.status.is_done() {
             self.took.add(report.duration_seconds);
         }
         self.spent.count(trial);

@@ -146,6 +146,6 @@ fn is_open(trial: &Trial, errors_too: bool) -> bool {
     match trial.report.status {
         Status::Pending | Status::Interrupted => true,
         Status::Error => errors_too,
-        Status::Passed | Status::Partial | Status::Failed => false,
+        Status::Passed | Status::Partial | Status::Failed | Status::Unverified => false,
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn find(root: &Utf8Path, problems: &mut Diagnostics) -> FoundEvals {
         let has_eval = found.evals.len() > known;
         let label = |path: &Utf8Path| path.strip_prefix(root).unwrap_or(path).to_string();
         for entry in others {
-            if let Some(warning) = skipped(&entry, root, has_eval) {
+            if let Some(warning) = skipped(&entry, has_eval) {
                 problems.push(warning.in_file(label(entry.path())));
             }
         }
@@ -88,7 +88,7 @@ fn unreadable(dir: &Utf8Path, error: &std::io::Error) -> Diagnostic {
 }
 
 /// Returns a warning of an eval that is not found: misnamed, behind a link, or in a directory that is skipped.
-fn skipped(entry: &Utf8DirEntry, root: &Utf8Path, has_eval: bool) -> Option<Diagnostic> {
+fn skipped(entry: &Utf8DirEntry, has_eval: bool) -> Option<Diagnostic> {
     let (path, name) = (entry.path(), entry.file_name());
     if OTHER_NAMES.contains(&name) {
         if has_eval || !is_eval(path) {
@@ -103,7 +103,7 @@ fn skipped(entry: &Utf8DirEntry, root: &Utf8Path, has_eval: bool) -> Option<Diag
     }
     let kind = entry.file_type().ok()?;
     let (message, help) = if kind.is_symlink() {
-        if !leads_to_evals(path, root) {
+        if !leads_to_evals(path) {
             return None;
         }
         (
@@ -122,18 +122,14 @@ fn skipped(entry: &Utf8DirEntry, root: &Utf8Path, has_eval: bool) -> Option<Diag
     Some(Diagnostic::warning(Code::SkippedEval, message).help(help))
 }
 
-/// Tells whether a link leads to an eval, or to a directory of evals, that is not read under another name.
-fn leads_to_evals(link: &Utf8Path, root: &Utf8Path) -> bool {
+/// Tells whether a link leads to an eval, or to a directory of evals.
+fn leads_to_evals(link: &Utf8Path) -> bool {
     let Ok(target) = link.canonicalize_utf8() else {
         return false;
     };
-    let is_read = target.strip_prefix(root).is_ok_and(|inside| {
-        let mut names = inside.components();
-        names.all(|name| !holds_no_evals(name.as_str()))
-    });
     let below = target.read_dir_utf8().into_iter().flatten().flatten();
     let mut dirs = below.map(|entry| entry.path().to_owned());
-    !is_read && (target.join(EVAL_FILE).is_file() || dirs.any(|dir| dir.join(EVAL_FILE).is_file()))
+    target.join(EVAL_FILE).is_file() || dirs.any(|dir| dir.join(EVAL_FILE).is_file())
 }
 
 /// Tells whether a file that has another name is an eval by its content.

@@ -38,7 +38,7 @@ pub fn is_gradable(
     context: &Context,
 ) -> Result<(), Ungradable> {
     // A test without a verdict is an error too, but the agent has done its work.
-    let has_run = report.status.is_judged()
+    let has_run = report.status.is_done()
         || (report.status == Status::Error && report.phases.tests.is_some());
     if !has_run {
         return Err(Ungradable::NotRun);

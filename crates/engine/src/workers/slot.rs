@@ -148,7 +148,7 @@ impl Job {
         let has_ended = match report.status {
             Status::Pending => false,
             Status::Interrupted => self.context.interrupt.is_stop(),
-            Status::Passed | Status::Partial | Status::Failed | Status::Error => true,
+            status => status.is_done() || status == Status::Error,
         };
         has_ended && report.has_possible_figures()
     }

@@ -81,7 +81,7 @@ impl<'a> Case<'a> {
         let end_of = |trial: &TrialResult| match trial.report.status {
             Status::Error => End::Error,
             Status::Partial | Status::Failed if is_to_pass => End::Failed,
-            Status::Interrupted | Status::Pending => End::Skipped,
+            Status::Unverified | Status::Interrupted | Status::Pending => End::Skipped,
             Status::Passed | Status::Partial | Status::Failed => End::Passed,
         };
         let rank = |trial: &&&TrialResult| match end_of(trial) {
@@ -96,6 +96,14 @@ impl<'a> Case<'a> {
             told,
             trials,
         }
+    }
+}
+
+fn skipped_because(status: Status) -> &'static str {
+    match status {
+        Status::Unverified => "completed, nothing verified",
+        Status::Interrupted => "interrupted",
+        _ => "not run",
     }
 }
 
@@ -220,7 +228,7 @@ fn one_case(results: &Results, case: &Case<'_>, variant: &str) -> Markup {
                     error message=(attribute(&said)) type=(kind) { (escaped(&said)) "\n" (escaped(&log(case.told))) }
                 }
                 End::Skipped => {
-                    skipped message=(if report.status == Status::Interrupted { "interrupted" } else { "not run" }) {}
+                    skipped message=(skipped_because(report.status)) {}
                 }
             }
             @if !figures.is_empty() { system-out { (escaped(&figures.join("\n\n"))) } }

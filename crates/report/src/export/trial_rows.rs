@@ -55,7 +55,7 @@ pub const COLUMNS: &[Column] = &[
     ),
     column(
         "status",
-        "`passed`, `partial`, `failed`, `error`, `interrupted` or `pending`",
+        "`passed`, `partial`, `failed`, `unverified`, `error`, `interrupted` or `pending`",
         At("/status"),
     ),
     column("score", "from 0 to 1", At("/score")),

@@ -220,6 +220,7 @@ pub fn sign(status: Status) -> &'static str {
         Status::Partial => "◐",
         Status::Failed => "○",
         Status::Error => "×",
+        Status::Unverified => "?",
         Status::Interrupted | Status::Pending => "·",
     }
 }

@@ -22,10 +22,11 @@ use super::text::{clean, or_dash, pill, without_control_characters};
 use crate::outcome::reasons;
 use crate::text::agent_inputs::{Rows, rows_of_case};
 
-const STATUSES: [Status; 6] = [
+const STATUSES: [Status; 7] = [
     Status::Passed,
     Status::Partial,
     Status::Failed,
+    Status::Unverified,
     Status::Error,
     Status::Interrupted,
     Status::Pending,
@@ -187,8 +188,9 @@ fn rank(trial: &Trial) -> u8 {
         Status::Partial => 1,
         Status::Error => 2,
         Status::Interrupted => 4,
-        Status::Passed => 5,
-        Status::Pending => 6,
+        Status::Unverified => 5,
+        Status::Passed => 6,
+        Status::Pending => 7,
     }
 }
 

@@ -182,6 +182,7 @@ fn endings(counts: &Counts) -> impl Iterator<Item = (Status, usize)> {
         (Status::Passed, counts.passed),
         (Status::Partial, counts.partial),
         (Status::Failed, counts.failed),
+        (Status::Unverified, counts.unverified),
         (Status::Error, counts.errors),
         (Status::Interrupted, counts.interrupted),
     ]

@@ -35,7 +35,7 @@ impl Role {
             Status::Partial => Role::Fair,
             Status::Failed => Role::Bad,
             Status::Error => Role::Trouble,
-            Status::Interrupted | Status::Pending => Role::Dim,
+            Status::Unverified | Status::Interrupted | Status::Pending => Role::Dim,
         }
     }
 

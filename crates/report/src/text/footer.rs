@@ -1,6 +1,6 @@
 //! The last lines of a run: how many ended how, what to know about them, and where the results are.
 
-use terca_core::analysis::results::{AdaptiveResult, Results};
+use terca_core::analysis::results::{AdaptiveResult, Results, TrialResult};
 use terca_core::analysis::summary::remarks::sentences;
 use terca_core::run::event::StoppedVariant;
 use terca_core::run::event::{RunStatus, StopReason};
@@ -32,9 +32,22 @@ pub fn footer(results: &Results, here: Context<'_>) -> Answer {
     lines.extend(unfinished(results, here));
     let file = here.run_dir.join("results.json");
     lines.push(plain(&format!("results: {file}")));
+    lines.extend(workspace(results, here));
     let mut answer = Answer::new(UNLIMITED);
     lines.into_iter().for_each(|line| answer.line(line));
     answer
+}
+
+/// The command that makes the workspace of a trial again: of one that did not pass, if there is one.
+fn workspace(results: &Results, here: Context<'_>) -> Option<StyledLine> {
+    let mut trials: Vec<&TrialResult> = results.trials.iter().collect();
+    let is_kept = |name: &String| name.starts_with("workspace");
+    trials.retain(|trial| trial.report.evidence.keys().any(is_kept));
+    trials.sort_by_key(|trial| trial.report.status == Status::Passed);
+    let Context { terca, .. } = here;
+    let of = |trial: &&TrialResult| format!("{terca} workspace {} {}", results.run, trial.head.id);
+    let command = trials.first().map(of)?;
+    Some(plain(&format!("files of a trial: {command}")))
 }
 
 /// `a replay of 2026-11-16-01: tokens are as recorded, and nothing was spent`.
@@ -230,16 +243,21 @@ mod tests {
 
     #[test]
     fn a_run_that_simply_passed() {
+        let mut kept = fixture::passed(3.5);
+        let hash = "72ef4b5ae7cbce4112e227d310487812";
+        kept.evidence
+            .insert("workspace.changes".into(), hash.into());
         let mut script = Script::new(fixture::heads(1, 1, 1), 1);
         script
             .start(1)
             .pass(3.5)
-            .finish(1, &fixture::passed(3.5))
+            .finish(1, &kept)
             .end(RunStatus::Complete);
         assert_eq!(
             shown(&script),
             "1 trial: 1 passed, in 3.5s\nspent: 1.8k tokens, $0.003\n\
-             results: .terca/runs/2026-11-14-001/results.json\n"
+             results: .terca/runs/2026-11-14-001/results.json\n\
+             files of a trial: terca workspace 2026-11-14-001 1\n"
         );
     }
 

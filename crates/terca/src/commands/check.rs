@@ -6,7 +6,7 @@ use clap::Args;
 use terca_core::agent::servers_in_project;
 use terca_core::plan::descriptions::Descriptions;
 use terca_core::plan::remarks::{Remark, remarks};
-use terca_core::plan::{Case, Layer, Variant};
+use terca_core::plan::{Case, Layer};
 use terca_core::run::run_file::{self, RunCase};
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::text::{Code, prose};
@@ -130,8 +130,7 @@ fn show(
 fn all_remarks(plan: &RunPlan) -> Vec<Remark> {
     let mut remarks = remarks(&plan.trials);
     for case in plan.plan.cases() {
-        let sentences = long_rules(&case.variant).into_iter();
-        for sentence in sentences.chain(servers_in_files(case)) {
+        for sentence in servers_in_files(case) {
             let remark = Remark::new(&case.variant, sentence);
             if !remarks.contains(&remark) {
                 remarks.push(remark);
@@ -139,23 +138,6 @@ fn all_remarks(plan: &RunPlan) -> Vec<Remark> {
         }
     }
     remarks
-}
-
-/// Returns a sentence about rules that are longer than their agent is known to read.
-fn long_rules(variant: &Variant) -> Option<String> {
-    let profile = variant.agent.agent.profile();
-    let readable = profile.rules_bytes?;
-    let files = variant
-        .rules
-        .iter()
-        .filter_map(|path| std::fs::metadata(path).ok());
-    let bytes: u64 = files.map(|file| file.len()).sum();
-    (bytes > readable).then(|| {
-        format!(
-            "the rules have {bytes} bytes, but `{}` is known to read only {readable}: it may not see the rest",
-            profile.name
-        )
-    })
 }
 
 /// Returns a sentence about each MCP server that the agent finds in the files that a workspace starts from.

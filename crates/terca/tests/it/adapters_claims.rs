@@ -61,7 +61,10 @@ fn a_sibling_of_the_model_and_an_old_version_are_pointed_out() {
 #[test]
 fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
     let misspelt = gemini("    config: {contxt: {}, model: {}}\n", "", "0.61.0", &[]);
-    let shown = misspelt.terca(&["check"]).stdout;
+    let outcome = misspelt.terca(&["check", "--deny-warnings"]);
+    let shown = outcome.expect_status(2).stderr;
+    assert!(shown.contains("warning[unknown-setting]"), "{shown}");
+    assert!(shown.contains("terca.yaml:"), "{shown}");
     assert!(shown.contains("`contxt`"), "{shown}");
     assert!(shown.contains("did you mean `context`?"), "{shown}");
     assert!(!shown.contains("`config` has `model`"), "{shown}");
@@ -71,10 +74,12 @@ fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
             "terca.yaml",
             "environments:\n  - {name: d, agent: droid, rules: RULES.md}\nevals:\n  - {name: task, prompt: do it, allowWarnings: no-tests}\n",
         );
-        project.terca(&["check"]).stdout
+        project.terca(&["check"]).stderr
     };
     let long = droid(150_000);
+    assert!(long.contains("warning[long-rules]"), "{long}");
     assert!(long.contains("the rules have 150000 bytes"), "{long}");
+    assert!(long.contains("terca.yaml:2:12"), "{long}");
     let short = droid(79_900);
     assert!(!short.contains("bytes"), "{short}");
 }

@@ -210,7 +210,7 @@ fn a_run_elsewhere_is_kept_with_its_suite() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    assert_eq!(project.only_trial()["status"], "passed");
+    assert_eq!(project.only_trial()["status"], "unverified");
     assert!(!project.home().join(".terca").exists());
 }
 
@@ -289,14 +289,14 @@ fn runs_are_listed_and_shown_by_name_and_number() {
         (first.as_str(), second.as_str()),
         "the newest last: {list}"
     );
-    assert_eq!(rows[2][5..10], ["complete", "3", "3", "0", "0"], "{list}");
+    assert_eq!(rows[2][5..10], ["complete", "3", "0", "0", "0"], "{list}");
 
     for (run, trials) in [
-        (None, "3 trials: 3 passed"),
-        (Some(first.as_str()), "1 trial: 1 passed"),
-        (Some("001"), "1 trial: 1 passed"),
-        (Some(second.as_str()), "3 trials: 3 passed"),
-        (Some("002"), "3 trials: 3 passed"),
+        (None, "3 trials: 0 passed, 3 unverified"),
+        (Some(first.as_str()), "1 trial: 0 passed, 1 unverified"),
+        (Some("001"), "1 trial: 0 passed, 1 unverified"),
+        (Some(second.as_str()), "3 trials: 0 passed, 3 unverified"),
+        (Some("002"), "3 trials: 0 passed, 3 unverified"),
     ] {
         let args: Vec<&str> = std::iter::once("show").chain(run).collect();
         let outcome = project.terca(&args).expect_status(0);

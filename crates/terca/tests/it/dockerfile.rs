@@ -145,7 +145,7 @@ fn an_image_that_cannot_be_built_is_an_error_of_its_own_trials() {
     let statuses = trials.iter().map(|trial| trial["status"].as_str().unwrap());
     assert_eq!(
         Vec::from_iter(statuses),
-        ["error", "error", "passed", "passed"]
+        ["error", "error", "unverified", "unverified"]
     );
     let log = project.run_dir().join("fib/default.default.01/run.log");
     let log = std::fs::read_to_string(log).unwrap();

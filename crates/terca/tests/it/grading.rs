@@ -262,23 +262,81 @@ fn hidden_tests_are_laid_over_for_the_tests_alone() {
 }
 
 #[test]
-fn without_tests_the_agents_end_decides() {
-    for (agent, status, verdict, score) in [
-        ("exit 0", 0, "passed", json!(1.0)),
-        ("echo x > a; exit 1", 1, "failed", json!(0.0)),
-        ("exit 1", 3, "error", json!(null)),
+fn without_tests_nothing_is_verified() {
+    for (agent, exit, status, words) in [
+        ("exit 0", 0, "unverified", "completed, nothing verified"),
+        (
+            "echo x > a; exit 1", 0, "unverified", "exit status 1, nothing verified",
+        ),
+        ("exit 1", 3, "error", "agent: "),
     ] {
-        let project = project().agent(agent).file(
-            "fib/eval.terca.yaml", "prompt: go\nallowWarnings: no-tests\n",
-        );
-        project.terca(&[]).expect_status(status);
+        let project = project()
+            .agent(agent)
+            .file("fib/eval.terca.yaml", "prompt: go\n");
+        let outcome = project.terca(&["--format", "plain"]).expect_status(exit);
+        let warning =
+            "the eval `fib` has no tests: its trials run, and nothing verifies their work";
+        assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
         let trial = project.only_trial();
         assert_eq!(
             (&trial["status"], &trial["score"]),
-            (&json!(verdict), &score),
+            (&json!(status), &json!(null)),
             "{agent}"
         );
     }
+}
+
+/// One eval with tests, and one without, whose trials would turn the verdict.
+#[test]
+fn trials_without_tests_are_in_no_rate_and_no_verdict() {
+    let project = project()
+        .agent("test \"$ARM\" = b && echo > done.txt; echo '{\"costUsd\": 0.5}' > \"$TERCA_STATS_FILE\"; exit 0")
+        .file("terca.yaml", "environments: [{name: e, agent: {name: command, command: ./agent.sh}}]\nexperiments: [{name: control}, {name: rules, env: {ARM: b}}]\nrepetitions: 4\n")
+        .file("judged/eval.terca.yaml", "prompt: go\ntests: [{fileExists: done.txt}]\n")
+        .file("open/eval.terca.yaml", "prompt: go\n");
+    project
+        .terca(&["--junit", "junit.xml", "--fail-under", "0.5"])
+        .expect_status(0);
+    let summary = &project.results()["summary"];
+    assert_eq!(
+        (&summary["passed"], &summary["unverified"]),
+        (&json!(4), &json!(8)),
+        "{summary}"
+    );
+    assert_eq!(summary["comparisons"][0]["verdict"], "better", "{summary}");
+    assert_eq!(
+        summary["comparisons"][0]["passRate"]["value"], 1.0,
+        "{summary}"
+    );
+    let open = &summary["cells"][2];
+    assert_eq!(
+        (&open["eval"], &open["judged"], &open["passRate"]),
+        (&json!("open"), &json!(0), &json!(null)),
+        "{open}"
+    );
+    assert_eq!(open["meanCostUsd"], 0.5, "{open}");
+    let junit = project.read("junit.xml");
+    assert_eq!(
+        junit
+            .matches("<skipped message=\"completed, nothing verified\"")
+            .count(),
+        2,
+        "{junit}"
+    );
+
+    // Tests that are written later judge the work that is there.
+    let project = project.file(
+        "open/eval.terca.yaml",
+        "prompt: go\ntests: [{fileExists: done.txt}]\n",
+    );
+    project.terca(&["regrade"]);
+    let summary = &project.results()["summary"];
+    assert_eq!(
+        (&summary["passed"], &summary["unverified"]),
+        (&json!(8), &json!(0)),
+        "{summary}"
+    );
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn ctrl_z_stops_agents_and_time() {
         .type_in("fg; echo stat''us $?\n")
         .wait_for("status 0\r\n");
     let trial = project.only_trial();
-    assert_eq!(trial["status"], "passed", "{trial}");
+    assert_eq!(trial["status"], "unverified", "{trial}");
     assert_eq!(trial["timedOut"], false, "{trial}");
     let duration = trial["durationSeconds"].as_f64().unwrap();
     assert!(duration < limit as f64, "{trial}");

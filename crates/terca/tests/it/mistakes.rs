@@ -284,6 +284,16 @@ fn mistakes_about_places() {
         ),
         mistake(
             29,
+            &[SUITE, EVAL, ("slug -> fib", "")],
+            "check",
+            0,
+            &[
+                "warning[skipped-eval]",
+                "the eval `slug` is not read: links are not followed",
+            ],
+        ),
+        mistake(
+            29,
             &[SUITE, EVAL, ("_slug/eval.terca.yaml", EVAL.1)],
             "check",
             0,
@@ -328,22 +338,24 @@ fn mistakes_about_evals() {
             20,
             &[SUITE, ("fib/eval.terca.yaml", "prompt: go\n")],
             "check",
-            2,
-            &["error[no-tests]", "eval.terca.yaml:1:", "help: add `tests`"],
+            0,
+            &[
+                "warning[no-tests]", "eval.terca.yaml:1:", "help: add `tests`",
+            ],
         ),
         mistake(
             20,
             &[SUITE, ("fib/eval.terca.yaml", "prompt: go\n")],
             "run",
-            2,
-            &["error[no-tests]", "nothing was run"],
+            0,
+            &["warning[no-tests]", "completed, nothing verified"],
         ),
         mistake(
             20,
             &[SUITE, ("fib/eval.terca.yaml", "prompt: go\n")],
             "validate",
-            2,
-            &["error[no-tests]"],
+            1,
+            &["warning[no-tests]", "trivial"],
         ),
         mistake(
             21,

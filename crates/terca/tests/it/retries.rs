@@ -161,7 +161,7 @@ fn an_agent_that_is_not_signed_in_is_asked_once() {
     );
     assert_eq!(
         statuses(&results, "n"),
-        ["passed"; 5],
+        ["unverified"; 5],
         "the other variant goes on"
     );
     assert_eq!(results["stoppedVariants"][0]["environment"], "g");

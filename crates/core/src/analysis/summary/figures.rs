@@ -30,17 +30,17 @@ pub struct Figures {
     pub pass_rate_interval: Option<Interval>,
     /// The mean score of the judged trials.
     pub mean_score: Option<f64>,
-    /// The mean time of a judged trial.
+    /// The mean time of a trial that came to its end.
     pub mean_seconds: Option<f64>,
     /// The median of the agent's time.
     pub median_seconds: Option<f64>,
     /// From set-up to the end of the tests.
     pub mean_trial_seconds: Option<f64>,
-    /// The mean tokens of a judged trial, input and output.
+    /// The mean tokens of such a trial, input and output.
     pub mean_tokens: Option<f64>,
     /// The median of the tokens.
     pub median_tokens: Option<f64>,
-    /// The mean cost of a judged trial, in US dollars.
+    /// The mean cost of such a trial, in US dollars.
     pub mean_cost_usd: Option<f64>,
     /// The median of the cost.
     pub median_cost_usd: Option<f64>,
@@ -113,20 +113,18 @@ impl Figures {
     }
 
     fn of_trials(trials: &[&TrialReport]) -> Self {
-        let judged: Vec<&TrialReport> = trials
-            .iter()
-            .copied()
-            .filter(|trial| trial.status.is_judged())
-            .collect();
+        let those = |are: fn(Status) -> bool| -> Vec<&TrialReport> {
+            let those = trials.iter().copied();
+            those.filter(|trial| are(trial.status)).collect()
+        };
+        let (judged, done) = (those(Status::is_judged), those(Status::is_done));
         let count = |status| trials.iter().filter(|trial| trial.status == status).count();
         let figures = |read: Read| -> Vec<f64> {
-            judged
-                .iter()
-                .filter_map(|trial| read(&trial.stats))
-                .collect()
+            let figures = done.iter().filter_map(|trial| read(&trial.stats));
+            figures.collect()
         };
         let (seconds, tokens, cost) = (figures(SECONDS), figures(TOKENS), figures(COST));
-        let trial_seconds: Vec<f64> = judged.iter().map(|trial| trial.duration_seconds).collect();
+        let trial_seconds: Vec<f64> = done.iter().map(|trial| trial.duration_seconds).collect();
         let (passed, number) = (count(Status::Passed), judged.len());
         Figures {
             trials: trials.len(),

@@ -64,6 +64,9 @@ pub struct Summary {
     pub partial: usize,
     /// The trials with a score of 0.
     pub failed: usize,
+    /// The trials of evals without tests. They are in no rate and in no verdict.
+    #[serde(default)]
+    pub unverified: usize,
     /// The trials that could not be judged.
     pub errors: usize,
     /// The trials that a signal stopped.
@@ -221,6 +224,7 @@ pub fn summarise_figures(state: &RunState) -> Summary {
         partial: counts.partial,
         failed: counts.failed,
         errors: counts.errors,
+        unverified: counts.unverified,
         interrupted: counts.interrupted,
         pending: counts.total - counts.finished(),
         spent: state.spent(),

@@ -80,6 +80,8 @@ codes! {
         SkippedEval "skipped-eval"
         IncompleteEval "incomplete-eval"
         SettingsOfAnother "settings-of-another"
+        UnknownSetting "unknown-setting"
+        LongRules "long-rules"
         AgentNotReady "agent-not-ready"
     }
     "Agents in the configuration" {
@@ -145,10 +147,13 @@ impl Code {
         Code::PromptIsAFile,
         Code::MissingInputs,
         Code::HiddenPath,
+        Code::LeftRunning,
         Code::LargeBase,
         Code::SkippedEval,
         Code::IncompleteEval,
         Code::SettingsOfAnother,
+        Code::UnknownSetting,
+        Code::LongRules,
         Code::AgentNotReady,
         Code::SameAsBaseline,
         Code::DoubtfulValue,

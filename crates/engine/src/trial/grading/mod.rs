@@ -27,6 +27,12 @@ pub(super) fn grade(
     saved: Option<Utf8PathBuf>,
     work: &AgentWork,
 ) -> Result<(), StageError> {
+    if run.spec.case.eval.tests.is_empty() {
+        work.keep(run)?;
+        run.report.notes.extend(work.breach.clone());
+        run.report.status = Status::Unverified;
+        return Ok(());
+    }
     let score = grade_workspace(run, saved, work);
     let kept = work.keep(run);
     let TrialReport {
@@ -51,9 +57,6 @@ fn grade_workspace(
 ) -> Result<f64, StageError> {
     if let Some(breach) = &work.breach {
         return failed_everywhere(run, breach);
-    }
-    if run.spec.case.eval.tests.is_empty() {
-        return Ok(if work.completed { 1.0 } else { 0.0 });
     }
     // The tests run on a copy in the same place, so that absolute paths which were written into files and links while
     // the agent worked still lead to the same things.
