@@ -20,8 +20,6 @@ const LARGEST: u64 = 1 << 30;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentWork {
-    /// The session came to its end in time.
-    pub(super) completed: bool,
     /// It was the eval's own solution.
     pub(super) is_reference: bool,
     /// The files that were changed, as paths relative to the workspace.

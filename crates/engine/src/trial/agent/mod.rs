@@ -45,7 +45,6 @@ pub(super) fn run_agent(
     let servers = end.reading.mcp_servers.iter();
     let tapped = servers.filter(|(_, server)| server.tap.is_some());
     let facts = AgentWork {
-        completed: !end.ended.timed_out && end.reading.ending == Ending::Completed,
         is_reference,
         changed: work.changes.paths(),
         usage: end.reading.usage,

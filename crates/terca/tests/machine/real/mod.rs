@@ -208,7 +208,13 @@ pub fn assert_used(trial: &Value, scenario: &Scenario, turns: usize, calls: usiz
 
 #[track_caller]
 pub fn assert_passed(trial: &Value) {
-    assert_eq!(trial["status"], "passed", "{trial:#}");
+    let tests = trial["tests"].as_object();
+    let expected = match tests.is_some_and(|tests| !tests.is_empty()) {
+        true => "passed",
+        false => "unverified",
+    };
+    assert_eq!(trial["status"], expected, "{trial:#}");
+    assert_eq!(trial["timedOut"], false, "{trial:#}");
     let notes = trial["notes"].as_array().into_iter().flatten();
     // In a sandbox an agent may ask in vain for what it does not need.
     let is_refusal = |note: &&Value| {
