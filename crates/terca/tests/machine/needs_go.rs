@@ -37,13 +37,14 @@ fn a_module_without_dependencies() {
 }
 
 #[test]
-#[ignore = "needs Go and bubblewrap"]
+#[ignore = "needs Go, bubblewrap and Landlock"]
 fn new_suites_are_proven() {
     for layout in &OF_GO {
         for project in [layout.make(), layout.make().directory(".git")] {
             let project = project.env("TERCA_SANDBOX", "bwrap");
             layout.init(&project, &[]);
             layout.assert_written(&project);
+            layout.prove(&project, "landlock");
         }
     }
 }
