@@ -70,6 +70,8 @@ pub struct Reading {
     pub records: Vec<Record>,
     /// The figures of the whole session.
     pub usage: Usage,
+    /// The figures that the agent reports, where others took their place.
+    pub reported: Option<Usage>,
     /// The model that the service named in its answers, where the agent passes it on.
     pub model: Option<String>,
     /// True if the figures are those of several models, of which `model` is one.

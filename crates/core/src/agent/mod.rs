@@ -85,6 +85,7 @@ mod qwen_code;
 pub mod redirect;
 mod session;
 mod tokens;
+mod wire_end;
 
 use std::fmt;
 
@@ -102,6 +103,7 @@ pub use profile::{Capabilities, FilesYield, Package, Profile};
 pub use project_servers::servers_in_project;
 pub use session::Decoder;
 use session::Protocol;
+pub use wire_end::WireEnd;
 
 use crate::text::prose;
 

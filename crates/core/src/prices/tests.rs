@@ -25,18 +25,11 @@ fn exchange(model: &str, tokens: WireTokens) -> Exchange {
     Exchange {
         path: "/v1/messages".into(),
         model_asked: Some(model.into()),
-        model_answered: None,
         status: Some(200),
-        stop_reason: None,
         tokens,
-        retry: false,
-        started_ms: 0,
-        first_byte_ms: None,
         total_ms: 1,
-        replayed: false,
-        seen: None,
         end: ExchangeEnd::Whole,
-        error: None,
+        ..Exchange::default()
     }
 }
 

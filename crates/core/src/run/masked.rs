@@ -65,6 +65,7 @@ impl TrialReport {
             agent_version,
             status: _,
             score: _,
+            reported: _,
             tests,
             stats: _,
             wire,

@@ -15,7 +15,7 @@ use crate::grade::Grade;
 use crate::grade::JudgedBy;
 use crate::grade::grades::Scorecard;
 use crate::text::json;
-use crate::transcript::Stats;
+use crate::transcript::{Stats, Usage};
 use crate::trial_error::TrialError;
 use crate::wire::Wire;
 use crate::wire::network::TrialNetwork;
@@ -133,6 +133,9 @@ pub struct TrialReport {
     pub tests: Scorecard,
     /// The agent's usage in the last attempt.
     pub stats: Stats,
+    /// The figures that the agent reports itself, where those of the gateway took their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Usage>,
     /// The agent's requests to models as the gateway saw them, where it was on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
@@ -212,6 +215,7 @@ impl TrialReport {
     pub fn has_possible_figures(&self) -> bool {
         let figures = [
             self.stats.usage.cost_usd,
+            self.reported.and_then(|reported| reported.cost_usd),
             self.wire.as_ref().and_then(|wire| wire.cost_usd),
             self.stats.duration_seconds,
             Some(self.duration_seconds),

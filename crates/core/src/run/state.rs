@@ -88,6 +88,8 @@ pub struct Trial {
     pub regraded_by: Option<String>,
     /// The tokens and the cost of its attempts and judges.
     pub spent: Spent,
+    /// The dollars that its agent says to have spent beyond that.
+    pub(crate) claimed_usd: f64,
     reports: Reports,
     /// The position of its variant.
     variant: usize,
@@ -302,6 +304,7 @@ impl Trial {
             earlier_gradings: Vec::new(),
             regraded_by: None,
             spent: Spent::default(),
+            claimed_usd: 0.0,
             reports: Reports::default(),
             variant,
         }

@@ -54,8 +54,30 @@ pub enum ExchangeEnd {
     /// The agent hung up, or was ended, before the answer was there as a whole.
     #[default]
     LeftByAgent,
+    /// The service reported an error in an answer that had begun well.
+    Refused,
     /// The service could not be reached.
     Unreachable,
+}
+
+/// The parameters of a request, as far as it names them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Parameters {
+    /// The tools that the model is offered.
+    pub tools: u64,
+    /// The temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// The effort that the model is asked for, in the words of its service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// The most tokens for thoughts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_budget: Option<i64>,
+    /// The most tokens of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
 }
 
 /// One request to a model and its answer.
@@ -72,6 +94,12 @@ pub struct Exchange {
     pub status: Option<u16>,
     /// The reason why the model stopped, in the words of its service.
     pub stop_reason: Option<String>,
+    /// The parameters of the request.
+    #[serde(default)]
+    pub parameters: Parameters,
+    /// The seconds after which the service asks to be asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
     /// The tokens.
     pub tokens: WireTokens,
     /// True if it repeats a request that had failed.
@@ -315,6 +343,12 @@ impl Wire {
             ("output tokens", reported.output_tokens, seen.output_tokens),
         ];
         let mut different = Vec::new();
+        if let (Some(reported), Some(seen)) = (reported.cost_usd, self.cost_usd)
+            && (reported - seen).abs() > NOTABLE * seen
+        {
+            let [reported, seen] = [reported, seen].map(prose::dollars);
+            different.push(format!("a cost of {reported} (the gateway counted {seen})"));
+        }
         for (what, reported, seen) in figures {
             if let (Some(reported), Some(seen)) = (reported, seen)
                 && is_notable(reported, seen)
@@ -392,14 +426,11 @@ mod tests {
                 output: Some(10),
                 thinking: None,
             },
-            retry: false,
             started_ms,
             first_byte_ms: Some(started_ms / 10),
             total_ms,
-            replayed: false,
-            seen: None,
             end: ExchangeEnd::Whole,
-            error: None,
+            ..Exchange::default()
         }
     }
 

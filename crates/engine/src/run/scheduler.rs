@@ -316,7 +316,7 @@ impl Run<'_> {
 
     fn is_budget_spent(&self) -> bool {
         // A sum of cents: 0.1 + 0.2 is 0.3.
-        let is_spent = |budget| self.state.spent().spent.cost_usd.unwrap_or(0.0) + 1e-9 >= budget;
+        let is_spent = |budget| self.state.spent().for_budget() + 1e-9 >= budget;
         self.request.budget_usd.is_some_and(is_spent)
     }
 
@@ -328,7 +328,7 @@ impl Run<'_> {
             return false;
         };
         let total = self.state.spent();
-        let spent = total.spent.cost_usd.unwrap_or(0.0);
+        let spent = total.for_budget();
         let each = spent / total.trials as f64;
         total.trials == 0 || spent + each * in_flight as f64 + 1e-9 >= budget
     }

@@ -60,8 +60,8 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
     // Requests that ask no model are passed on and not counted.
     let mut reading = None;
     if let Some(dialect) = Dialect::of(parts.method.as_str(), path) {
-        let model = dialect.model_asked(path, &body);
-        let Some(number) = way.begin(path, model, &body) else {
+        let asked = dialect.asked(path, &body);
+        let Some(number) = way.begin(path, asked, &body) else {
             let message =
                 format!("a trial may ask its models {MOST_REQUESTS} times, and has done so");
             return refuse(StatusCode::TOO_MANY_REQUESTS, &message);
@@ -147,7 +147,7 @@ fn play_back(
     // One that breaks off after its last byte has no length, which it loses by being mapped.
     let without_length = body.clone().map_frame(|frame| frame);
     let body = match answer.end {
-        ExchangeEnd::Whole => body.boxed_unsync(),
+        ExchangeEnd::Whole | ExchangeEnd::Refused => body.boxed_unsync(),
         ExchangeEnd::CutByService | ExchangeEnd::Unreachable => {
             let broken = "the service broke off when it was recorded";
             let end = ready(Some(Err(broken.into())));

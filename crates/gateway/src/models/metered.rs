@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::HeaderMap;
+use hyper::header::RETRY_AFTER;
 use terca_core::wire::ExchangeEnd;
 
 use crate::http::watched_body::Watcher;
@@ -44,6 +45,10 @@ impl Reading {
         self.way.change(self.number, |entry| {
             let exchange = &mut entry.exchange;
             exchange.status = Some(status);
+            let after = headers
+                .get(RETRY_AFTER)
+                .and_then(|value| value.to_str().ok());
+            exchange.retry_after = after.and_then(|seconds| seconds.trim().parse().ok());
             self.reader = AnswerReader::new(self.dialect, headers, exchange);
         });
     }
@@ -68,20 +73,25 @@ impl Reading {
     }
 
     fn finish(&mut self, broken: Option<String>) {
-        let mut is_whole = false;
+        let mut end = ExchangeEnd::CutByService;
         self.way.change(self.number, |entry| {
             let exchange = &mut entry.exchange;
             if let Some(reader) = &mut self.reader {
                 reader.finish(exchange);
             }
             // A stream without its last event is half an answer, however politely the connection was closed.
-            let has_ended = exchange.end == ExchangeEnd::Whole || exchange.error.is_some();
-            is_whole = broken.is_none() && has_ended;
+            let is_good = exchange
+                .status
+                .is_some_and(|status| (200..300).contains(&status));
+            if exchange.end == ExchangeEnd::Whole || self.reader.is_none() || !is_good {
+                end = ExchangeEnd::Whole;
+            } else if exchange.error.is_some() {
+                end = ExchangeEnd::Refused;
+            }
         });
-        let end = match is_whole {
-            true => ExchangeEnd::Whole,
-            false => ExchangeEnd::CutByService,
-        };
+        if broken.is_some() {
+            end = ExchangeEnd::CutByService;
+        }
         self.way.end(self.number, end, broken);
     }
 }

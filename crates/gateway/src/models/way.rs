@@ -9,7 +9,7 @@ use bytes::Bytes;
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::text::excerpt::beginning;
 use terca_core::wire::sent_parts::{Seen, Sought};
-use terca_core::wire::{Exchange, ExchangeEnd};
+use terca_core::wire::{Exchange, ExchangeEnd, Parameters};
 
 use crate::http::request_body::Room;
 use crate::http::{Closing, LONGEST_TEXT, lock, milliseconds};
@@ -107,7 +107,7 @@ impl Way {
     pub(crate) fn begin(
         &self,
         path: &str,
-        model_asked: Option<String>,
+        (model_asked, parameters): (Option<String>, Parameters),
         body: &Bytes,
     ) -> Option<usize> {
         let mut hasher = DefaultHasher::new();
@@ -129,6 +129,7 @@ impl Way {
             exchange: Exchange {
                 path: beginning(path, LONGEST_TEXT),
                 model_asked: model_asked.map(|model| beginning(&model, LONGEST_TEXT)),
+                parameters,
                 retry,
                 started_ms: milliseconds(started - self.opened),
                 seen,
@@ -191,10 +192,17 @@ mod tests {
         let way = Way::new(Vec::new(), Vec::new(), Vec::new(), None, None);
         for number in 0..MOST_REQUESTS {
             let body = Bytes::copy_from_slice(&number.to_le_bytes());
-            assert_eq!(way.begin("/v1/messages", None, &body), Some(number));
+            assert_eq!(
+                way.begin("/v1/messages", Default::default(), &body),
+                Some(number)
+            );
         }
         assert_eq!(
-            way.begin("/v1/messages", None, &Bytes::from_static(b"more")),
+            way.begin(
+                "/v1/messages",
+                Default::default(),
+                &Bytes::from_static(b"more")
+            ),
             None
         );
         assert_eq!(way.close().len(), MOST_REQUESTS);

@@ -199,6 +199,7 @@ fn report(head: &TrialHead) -> TrialReport {
         );
     }
     let report = TrialReport {
+        reported: None,
         grading: 1,
         agent_version: Some("2.1.197".to_owned()),
         status: Status::of_score(score),

@@ -86,15 +86,15 @@ fn a_model_without_a_price_and_an_answer_without_figures_leave_it_unknown() {
 }
 
 #[test]
-fn an_agents_own_cost_is_kept_with_the_computed_one_beside_it() {
+fn an_agents_own_cost_is_kept_beside_the_computed_one() {
     let model = model(&[("one", Scenario::saying("Hello.").answered_by("small"))]);
     let more = format!("{METER}{PRICES}");
     let script = "ask one; echo '{\"costUsd\": 7.5}' >\"$TERCA_STATS_FILE\"";
     let project = suite(&model, script, &more);
     project.terca(&[]).expect_status(0);
     let trial = project.only_trial();
-    assert_eq!(cost(&trial), (&json!(7.5), &json!("agent")));
-    assert_eq!(trial["wire"]["costUsd"], 0.0121);
+    assert_eq!(cost(&trial), (&json!(0.0121), &json!("computed")));
+    assert_eq!(trial["reported"]["costUsd"], 7.5);
 }
 
 #[test]

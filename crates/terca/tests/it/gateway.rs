@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use terca_testkit::agents::GOOSE;
-use terca_testkit::{Fault, ModelServer, Project, Scenario, Script};
+use terca_testkit::{Fault, ModelServer, Project, Scenario, Script, Trouble};
 
 use crate::common::project;
 
@@ -171,15 +171,148 @@ fn other_figures_than_those_of_the_wire_are_noted() {
         ["the agent reports 99 output tokens (the gateway counted 57)"],
         "half a percent is none"
     );
+    assert_eq!(trial["stats"]["inputTokens"], 1000, "the wire counts");
+    assert_eq!(trial["stats"]["outputTokens"], 57);
+    assert_eq!(trial["stats"]["cachedInputTokens"], 400);
     assert_eq!(
-        trial["stats"]["inputTokens"], 1005,
+        trial["reported"]["inputTokens"], 1005,
         "what it reports is kept"
     );
-    assert_eq!(trial["wire"]["inputTokens"], 1000);
-    assert_eq!(
-        trial["stats"]["cachedInputTokens"], 400,
-        "what it does not is added"
-    );
+}
+
+/// An agent that reports next to nothing of what it spends.
+#[test]
+fn a_budget_takes_the_larger_cost() {
+    let prices = "prices: {small: {input: 1000, output: 1000}}\n";
+    for (claimed, ran, spent) in [("0.0001", 2, 2.114), ("3", 1, 1.057)] {
+        let model = model(&[("one", Scenario::saying("Hello."))]);
+        let script = format!(r#"ask one; echo '{{"costUsd": {claimed}}}' >"$TERCA_STATS_FILE""#);
+        let project = suite(&model, &script, &format!("{METER}{prices}"));
+        project.terca(&["-n", "5", "-c", "1", "--budget-usd", "2"]);
+        let results = project.results();
+        let trials = results["trials"].as_array().unwrap().iter();
+        let passed = trials.filter(|trial| trial["status"] == "passed").count();
+        assert_eq!(passed, ran, "{claimed}: {results:#}");
+        let cost = results["summary"]["spent"]["costUsd"].as_f64().unwrap();
+        assert!((cost - spent).abs() < 1e-9, "{claimed}: {cost}");
+        let trial = &results["trials"][0];
+        assert_eq!(trial["stats"]["costSource"], "computed", "{trial:#}");
+        let notes = notes(trial).join(" ");
+        assert!(notes.contains("the gateway counted $1.06"), "{notes}");
+    }
+}
+
+/// The trouble of a service is never the failure of an agent, however the agent takes it.
+#[test]
+fn the_last_request_says_why_a_session_ended() {
+    let one = || Scenario::two_tools();
+    let with = |trouble| Fault::of(trouble);
+    let slow = Fault::of(Trouble::Status {
+        status: 429,
+        retry_after: Some(120),
+    });
+    for (name, scenario, limit, kind, words) in [
+        (
+            "401",
+            one().fault(Fault::always(401)),
+            60,
+            "auth",
+            "status 401",
+        ),
+        (
+            "403",
+            one().fault(Fault::always(403)),
+            60,
+            "auth",
+            "status 403",
+        ),
+        (
+            "404",
+            one().fault(Fault::always(404)),
+            60,
+            "modelApi",
+            "status 404",
+        ),
+        (
+            "429",
+            one().fault(slow),
+            60,
+            "rateLimit",
+            "come back in 120s",
+        ),
+        (
+            "500",
+            one().fault(Fault::always(500)),
+            60,
+            "modelApi",
+            "status 500",
+        ),
+        (
+            "hang",
+            one().fault(with(Trouble::Silence)),
+            2,
+            "modelApi",
+            "did not answer",
+        ),
+        (
+            "later",
+            one().fault(with(Trouble::Silence).after(1)),
+            4,
+            "modelApi",
+            "did not answer",
+        ),
+        (
+            "cut",
+            one().fault(with(Trouble::Cut)),
+            60,
+            "modelApi",
+            "broke off",
+        ),
+        (
+            "half",
+            one().fault(with(Trouble::FirstHalf).after(1)),
+            60,
+            "modelApi",
+            "broke off",
+        ),
+        ("once", one().fault(Fault::first(1, 500)), 60, "", ""),
+        (
+            "long",
+            one().fault(with(Trouble::Overflow).after(1)),
+            60,
+            "",
+            "",
+        ),
+        ("good", one(), 60, "", ""),
+    ] {
+        let model = model(&[("one", scenario)]);
+        let project = suite(&model, "ask one; ask one", METER);
+        let limit = limit.to_string();
+        project.terca(&["--timeout", &limit]);
+        let trial = project.only_trial();
+        let error = &trial["error"];
+        assert_eq!(
+            error["kind"].as_str().unwrap_or(""),
+            kind,
+            "{name}: {trial:#}"
+        );
+        let message = error["message"].as_str().unwrap_or("");
+        assert!(message.contains(words), "{name}: {message}");
+        let status = if kind.is_empty() { "passed" } else { "error" };
+        assert_eq!(trial["status"], status, "{name}: {trial:#}");
+    }
+}
+
+/// An agent that does not come to its model is at fault itself.
+#[test]
+fn an_agent_that_makes_no_request_is_not_the_services_fault() {
+    let model = model(&[]);
+    let project = suite(&model, "", METER).executable("agent.sh", "#!/bin/sh\nexec sleep 600\n");
+    project.terca(&["--timeout", "1"]).expect_status(3);
+    let trial = project.only_trial();
+    assert_eq!(trial["error"]["kind"], "agent", "{trial:#}");
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "the agent made no request to a model in 1.0s");
 }
 
 #[test]
@@ -206,7 +339,9 @@ fn a_service_that_is_not_there_is_told_to_the_agent() {
     let url = model.url();
     let project = suite(&model, "ask one", METER);
     drop(model);
-    project.terca(&[]).expect_status(0);
+    project.terca(&[]).expect_status(3);
+    let error = &project.only_trial()["error"];
+    assert_eq!(error["kind"], "modelApi", "{error}");
     let answers = project.trial_file("workspace/answers.txt");
     assert!(
         answers.contains(" 502 ") && answers.contains(&url),

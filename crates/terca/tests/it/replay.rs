@@ -244,7 +244,9 @@ fn parallel_requests_are_found_in_any_order_and_repeated_ones_in_their_own() {
 #[test]
 fn an_answer_that_broke_off_breaks_off_again() {
     let cut = Scenario::saying("A long answer that is cut.").fault(Fault::of(Trouble::Cut));
-    let (project, model) = recorded("ask one", &[("one", cut)]);
+    let model = model(&[("one", cut)]);
+    let project = suite(&model, "ask one", RECORD);
+    project.terca(&[]).expect_status(3);
     let before = project.only_trial()["wire"]["answered"].clone();
     drop(model);
     replay(&project, &[]);
@@ -254,6 +256,7 @@ fn an_answer_that_broke_off_breaks_off_again() {
         (&json!(0), &json!(0)),
         "{trial:#}"
     );
+    assert_eq!(trial["error"]["kind"], "modelApi", "{trial:#}");
     assert!(
         project
             .trial_file("artifacts/wire.jsonl")

@@ -151,6 +151,7 @@ impl Session {
                 .collect(),
             skill_uses: self.skill_tool.map(|_| self.skill_uses),
             records: self.records,
+            reported: None,
             usage,
             model: self.models.most(),
             several_models: self.models.are_several(),

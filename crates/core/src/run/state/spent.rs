@@ -63,6 +63,9 @@ pub struct SpentTotal {
     pub trials_with_tokens: usize,
     /// Those of them whose cost is known.
     pub trials_with_cost: usize,
+    /// The dollars that agents say to have spent beyond these sums.
+    #[serde(skip)]
+    pub claimed_usd: f64,
 }
 
 impl SpentTotal {
@@ -71,9 +74,15 @@ impl SpentTotal {
         self.trials_with_cost < self.trials
     }
 
+    /// Returns the dollars that count for a budget: of the wire's figure and the agent's, the larger.
+    pub fn for_budget(&self) -> f64 {
+        self.spent.cost_usd.unwrap_or(0.0) + self.claimed_usd
+    }
+
     /// Adds one trial.
     pub(super) fn count(&mut self, trial: &Trial) {
         self.spent.merge(&trial.spent);
+        self.claimed_usd += trial.claimed_usd;
         self.trials += usize::from(trial.reports.has_ended);
         self.trials_with_tokens += usize::from(trial.reports.tokens.is_whole());
         self.trials_with_cost += usize::from(trial.reports.cost.is_whole());
@@ -106,6 +115,8 @@ impl Trial {
     pub(super) fn pay_attempt(&mut self, report: &TrialReport) {
         let usage = &report.stats.usage;
         self.spent.add(usage);
+        let claimed = report.reported.and_then(|reported| reported.cost_usd);
+        self.claimed_usd += (claimed.unwrap_or(0.0) - usage.cost_usd.unwrap_or(0.0)).max(0.0);
         let reports = &mut self.reports;
         reports.has_ended |= report.came_to_its_agent() || *usage != Usage::default();
         reports.tokens.by_agent |= usage.tokens().is_some();

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use camino::Utf8Path;
 use terca_core::agent::delivery::McpDelivery;
-use terca_core::agent::{Ending, Launch};
+use terca_core::agent::{Ending, Launch, WireEnd};
 use terca_core::run::outcome::TrialReport;
 use terca_core::text::mask::Mask;
 use terca_core::text::prose;
@@ -142,6 +142,7 @@ fn report_end(report: &mut TrialReport, end: AgentEnd, notes: Vec<String>, mask:
         cost_source: end.reading.cost_source,
         duration_seconds: Some(rounded(end.ended.seconds)),
     };
+    report.reported = end.reading.reported;
     report.wire = end.wire;
     report.network = end.network;
     report.exit_code = end.ended.exit.code();
@@ -219,10 +220,18 @@ fn work(
         let note = format!("{count} could not be ended: they belong to another user");
         work.notes.push(note);
     }
-    work.service_fault = end.time_limit.and_then(|limit| {
-        let completed = reading.ending == Ending::Completed;
-        let conversation = &reading.conversation;
-        conversation.fault_at_time_limit(limit, completed, has_worked)
+    work.service_fault = end.time_limit.and_then(|limit| match &end.wire_end {
+        None => {
+            let completed = reading.ending == Ending::Completed;
+            let conversation = &reading.conversation;
+            conversation.fault_at_time_limit(limit, completed, has_worked)
+        }
+        Some(WireEnd::NoRequest) if !has_worked => {
+            let limit = prose::duration(limit.limit.as_secs_f64());
+            let message = format!("the agent made no request to a model in {limit}");
+            Some(TrialError::new(ErrorKind::Agent, message))
+        }
+        Some(_) => None,
     });
     if work.service_fault.is_some() && reading.conversation.progress() == 0 {
         work.notes.extend(unknown_servers(&reading.mcp_servers));

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use terca_core::agent::access::Access;
 use terca_core::agent::mcp::McpServer;
-use terca_core::agent::{Profile, Reading, TimeLimit};
+use terca_core::agent::{Profile, Reading, TimeLimit, WireEnd};
 use terca_core::transcript::Record;
 use terca_core::wire::Wire;
 use terca_core::wire::network::TrialNetwork;
@@ -137,6 +137,8 @@ pub(super) struct AgentEnd {
     pub(super) records: Vec<Record>,
     /// Its requests to models, if they passed through the gateway.
     pub(super) wire: Option<Wire>,
+    /// The reason of its end, as these requests tell it.
+    pub(super) wire_end: Option<WireEnd>,
     /// The network of a contained agent.
     pub(super) network: Option<TrialNetwork>,
     /// It met one of its limits.
@@ -154,6 +156,7 @@ impl AgentEnd {
             shown_servers: BTreeSet::new(),
             records: Vec::new(),
             wire: None,
+            wire_end: None,
             network: None,
             ran_into_limit: false,
         }

@@ -5,11 +5,11 @@ use std::io;
 use rustix::process::Pid;
 use terca_core::agent::access::Access;
 use terca_core::agent::redirect::{Redirect, addresses_of_shell};
-use terca_core::agent::{Ending, Profile, Reading};
+use terca_core::agent::{Ending, Profile, Reading, WireEnd};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::prices::Prices;
 use terca_core::text::prose;
-use terca_core::transcript::CostSource;
+use terca_core::transcript::{CostSource, Usage};
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::Wire;
 use terca_core::wire::sent_parts::Sought;
@@ -124,6 +124,7 @@ impl Attachment for Models {
         let diverged = played
             .as_ref()
             .and_then(|played| recordings::error(context, played));
+        let has_diverged = diverged.is_some();
         if let Some(error) = diverged {
             end.ended.stopped = false;
             let note = "the agent was stopped at once: the trial could not be judged any more";
@@ -134,6 +135,12 @@ impl Attachment for Models {
             session.reading.ending == Ending::Completed && !end.ended.timed_out && !end.ended.lost;
         let prices = &end.run.spec.case.suite.prices;
         if let Some(exchanges) = exchanges {
+            let limit = session.time_limit.map(|end| end.limit);
+            let wire_end = WireEnd::of(&exchanges, limit, is_whole);
+            if !has_diverged {
+                settle(&wire_end, &mut session.reading);
+            }
+            session.wire_end = Some(wire_end);
             let mut wire = Wire::of(&exchanges, prices.of_exchanges(&exchanges));
             wire.look_for(&self.sought, &exchanges);
             add_wire(&wire, is_whole, &mut session.reading);
@@ -147,13 +154,7 @@ impl Attachment for Models {
         let reading = &mut session.reading;
         match (&played, wire) {
             (Some(played), Some(wire)) => recordings::add(played, wire, reading),
-            _ => add_cost(
-                prices,
-                wire,
-                self.requested_model.as_deref(),
-                is_whole,
-                reading,
-            ),
+            _ => add_cost(prices, wire, self.requested_model.as_deref(), reading),
         }
         Ok(())
     }
@@ -191,8 +192,29 @@ fn reason_for_none(profile: &Profile, access: &Access) -> String {
     }
 }
 
-/// Adds the figures of the wire to what an agent has reported. Those of an agent that did not come to its end are all
-/// from the wire.
+/// Replaces what an agent says about its end by what its requests say.
+fn settle(wire_end: &WireEnd, reading: &mut Reading) {
+    match (wire_end, &mut reading.ending) {
+        (WireEnd::Fault(error), ending) => *ending = Ending::Failed(error.clone()),
+        (WireEnd::Answered, Ending::Failed(error) | Ending::Crashed(error))
+            if error.kind != ErrorKind::Mcp =>
+        {
+            let note = format!("{}; its work until then was judged", error.message);
+            reading.notes.push(note);
+            reading.ending = Ending::Completed;
+        }
+        // It has not come to its model, so the service is not to blame.
+        (WireEnd::NoRequest, Ending::Failed(error) | Ending::Crashed(error))
+            if error.kind == ErrorKind::ModelApi =>
+        {
+            error.kind = ErrorKind::Agent;
+        }
+        _ => {}
+    }
+}
+
+/// Replaces the figures that an agent has reported by those of the wire, as far as it knows them. A difference is noted where the
+/// agent came to its end.
 fn add_wire(wire: &Wire, is_whole: bool, reading: &mut Reading) {
     if wire.requests == 0 {
         if reading.ending == Ending::Completed {
@@ -203,26 +225,24 @@ fn add_wire(wire: &Wire, is_whole: bool, reading: &mut Reading) {
     }
     if is_whole {
         reading.notes.extend(wire.difference(&reading.usage));
-        reading.usage = reading.usage.or(wire.usage());
-    } else {
-        reading.usage = wire.usage().or(reading.usage);
     }
-    if reading.model.is_none() {
-        reading.model = wire.model().map(str::to_owned);
+    if reading.usage != Usage::default() {
+        reading.reported = Some(reading.usage);
     }
+    reading.usage = wire.usage().or(reading.usage);
+    reading.model = wire.model().map(str::to_owned).or(reading.model.take());
 }
 
-/// Adds the cost to the figures of a session that has none. The requested model counts where the agent does not say which
-/// one answered. `is_whole` is false if the session did not come to its end: its agent has not reported all of its cost.
+/// Adds the cost to the figures of a session: that of the wire, or else the agent's own, or else what tokens and prices give.
+/// The requested model counts where nobody says which one answered.
 fn add_cost(
     prices: &Prices,
     wire: Option<&Wire>,
     requested_model: Option<&str>,
-    is_whole: bool,
     reading: &mut Reading,
 ) {
     let of_wire = wire.and_then(|wire| wire.cost_usd);
-    if reading.usage.cost_usd.is_some() && (is_whole || of_wire.is_none()) {
+    if reading.usage.cost_usd.is_some() && of_wire.is_none() {
         return;
     }
     let is_metered = wire.is_some_and(|wire| wire.requests > 0);
