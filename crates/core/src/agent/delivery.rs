@@ -39,6 +39,11 @@ impl Delivery {
     }
 }
 
+/// Returns whether two names mean the same model.
+pub fn is_same_model(one: &str, other: &str) -> bool {
+    models::is_same(one, other)
+}
+
 /// A file of rules, or the directory of a skill, as it was in the workspace when the agent started.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::errors::{classify, is_context_overflow, is_wrong_model};
 use crate::text::prose;
 use crate::trial_error::{ErrorKind, TrialError};
-use crate::wire::{Exchange, ExchangeEnd};
+use crate::wire::{Exchange, ExchangeEnd, of_task};
 
 /// The end of a session by its requests.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,15 +55,6 @@ impl WireEnd {
             _ => fault(last).map_or(WireEnd::Answered, WireEnd::Fault),
         }
     }
-}
-
-/// Returns the requests that the task is about. Agents ask for titles and summaries without tools beside it.
-fn of_task(exchanges: &[Exchange]) -> Vec<&Exchange> {
-    let offers_tools = |exchange: &&Exchange| exchange.parameters.tools > 0;
-    let have_tools = exchanges.iter().any(|exchange| offers_tools(&exchange));
-    let exchanges = exchanges.iter();
-    let of_task = exchanges.filter(|exchange| !have_tools || offers_tools(exchange));
-    of_task.collect()
 }
 
 /// Returns whether the model ends its turn with this answer, and calls no tool. Not every protocol says so.

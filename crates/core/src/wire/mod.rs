@@ -80,6 +80,38 @@ pub struct Parameters {
     pub max_tokens: Option<u64>,
 }
 
+impl Parameters {
+    /// Returns the names and values of those that may make a difference between two sessions of one agent.
+    fn named(&self) -> Vec<(&'static str, String)> {
+        let named = [
+            (
+                "temperature",
+                self.temperature.map(|value| value.to_string()),
+            ),
+            ("effort", self.effort.clone()),
+            (
+                "thinkingBudget",
+                self.thinking_budget.map(|value| value.to_string()),
+            ),
+            ("maxTokens", self.max_tokens.map(|value| value.to_string())),
+        ];
+        let named = named.into_iter();
+        named
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+}
+
+/// Returns the requests that the task is about. Agents ask for titles and summaries without tools beside it.
+pub fn of_task(exchanges: &[Exchange]) -> Vec<&Exchange> {
+    let has_tools = |exchange: &Exchange| exchange.parameters.tools > 0;
+    let some_have = exchanges.iter().any(has_tools);
+    let of_task = exchanges.iter();
+    of_task
+        .filter(|exchange| !some_have || has_tools(exchange))
+        .collect()
+}
+
 /// One request to a model and its answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -168,6 +200,10 @@ pub struct Wire {
     pub stop_reasons: BTreeMap<String, u64>,
     /// The number of requests by HTTP status; `none` for those without an answer.
     pub statuses: BTreeMap<String, u64>,
+    /// The number of requests by the parameters that they name, such as `effort`, and by their values. Requests without
+    /// tools are left out, if others have some: they are for titles and the like.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, BTreeMap<String, u64>>,
     /// The time in which at least one request was on its way.
     pub model_seconds: f64,
     /// The median time to the first byte of an answer; `null` if there was none.
@@ -210,6 +246,14 @@ impl Wire {
                 Some(status.as_deref().unwrap_or("none")),
             );
         }
+        for exchange in of_task(exchanges) {
+            for (name, value) in exchange.parameters.named() {
+                count(
+                    wire.parameters.entry(name.to_owned()).or_default(),
+                    Some(&value),
+                );
+            }
+        }
         wire.model_seconds = busy_milliseconds(exchanges) as f64 / 1000.0;
         let first_bytes = exchanges
             .iter()
@@ -233,9 +277,10 @@ impl Wire {
         for sent in &mut self.sent {
             sent.name = mask.text(&sent.name);
         }
-        for counts in [
+        let names = [
             &mut self.models_asked, &mut self.models_answered, &mut self.stop_reasons,
-        ] {
+        ];
+        for counts in names.into_iter().chain(self.parameters.values_mut()) {
             if counts.keys().any(|name| mask.hides(name.as_bytes())) {
                 let named = std::mem::take(counts);
                 for (name, number) in named {

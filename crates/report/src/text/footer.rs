@@ -26,6 +26,7 @@ pub fn footer(results: &Results, here: Context<'_>) -> Answer {
     }));
     lines.extend(explained(results));
     lines.extend(other_models(results));
+    lines.extend(undelivered(results));
     lines.extend(results.adaptive.as_ref().map(repeated));
     let remarks = sentences(&results.summary.remarks);
     lines.extend(remarks.iter().map(|said| bold("remark: ").plain(said)));
@@ -165,6 +166,24 @@ fn other_models(results: &Results) -> Vec<StyledLine> {
         lines.push(warning(more, "more trial", ""));
     }
     lines
+}
+
+/// Rules and skills that did not reach a model. Of an arm that is compared, the comparison says so.
+fn undelivered(results: &Results) -> Vec<StyledLine> {
+    let summary = &results.summary;
+    let is_compared = |experiment: &str| {
+        let mut comparisons = summary.comparisons.iter();
+        comparisons.any(|comparison| comparison.arm == experiment)
+    };
+    let variants = summary.variants.iter();
+    let variants = variants.filter(|variant| !is_compared(&variant.experiment));
+    let warnings = variants.flat_map(|variant| {
+        let name = format!("{}.{}", variant.environment, variant.experiment);
+        variant.delivery.undelivered(&name)
+    });
+    warnings
+        .map(|said| styled(Role::Fair, WARNING).plain(&said))
+        .collect()
 }
 
 /// The repetitions of an adaptive run, and why there are no more.

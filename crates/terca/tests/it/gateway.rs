@@ -303,6 +303,38 @@ fn the_last_request_says_why_a_session_ended() {
     }
 }
 
+/// Arms that another model answered, or that ask with another effort, are not the same but for their rules.
+#[test]
+fn what_differs_beside_the_experiment_is_named() {
+    let model = model(&[
+        ("one", Scenario::saying("Hello.").answered_by("small-a")),
+        ("two", Scenario::saying("Hello.").answered_by("small-b")),
+    ]);
+    let arms =
+        "experiments: [{name: control, env: {WHICH: one}}, {name: ruled, env: {WHICH: two}}]\n";
+    let project = suite(&model, "ask $WHICH", &format!("{METER}{arms}"));
+    let shown = project.terca(&["-n", "2"]).expect_status(0).stdout;
+    let warnings = project.results()["summary"]["comparisons"][0]["warnings"].to_string();
+    let said =
+        "the model is not the same on both sides: small-b with `ruled`, small-a with `control`";
+    assert!(warnings.contains(said), "{warnings}");
+    assert!(
+        shown.contains("the model is not the same on both sides"),
+        "{shown}"
+    );
+
+    // The same between two runs.
+    let project = suite(&model, "ask one", METER);
+    project.terca(&["-n", "2"]).expect_status(0);
+    let project = project.executable("agent.sh", &format!("{AGENT}ask two\n"));
+    project.terca(&["-n", "2"]).expect_status(0);
+    let compared = project.terca(&["compare", "1", "2"]).stdout;
+    assert!(
+        compared.contains("the model is not the same on both sides"),
+        "{compared}"
+    );
+}
+
 /// An agent that does not come to its model is at fault itself.
 #[test]
 fn an_agent_that_makes_no_request_is_not_the_services_fault() {

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::evidence::Evidence;
 use super::figures::{COST, Figures, SECONDS, TOKENS};
 use super::pairs::{self, ArmTrial, Arms, Grid, Pair, Scope};
-use super::{DeliveryCounts, sentence, warnings};
+use super::{DeliveryCounts, confounders, sentence, warnings};
 use crate::agent::control::is_control;
 use crate::config::verdict::Measure;
 use crate::stats::fisher::fisher;
@@ -172,6 +172,8 @@ impl<'g> Draft<'g> {
         }
         let delivery = DeliveryCounts::of(&scope.trials(&comparison.arm));
         comparison.warnings = warnings::of(&comparison, &delivery);
+        let differences = confounders::warnings(&scope, &comparison.arm, &comparison.baseline);
+        comparison.warnings.extend(differences);
         let is_identical = |place: &&str| arms.identical.contains(&(&comparison.arm, place));
         if scope.places.iter().all(is_identical) {
             let warning = warnings::identical(&comparison);

@@ -123,6 +123,12 @@ impl DeliveryCounts {
         }
     }
 
+    /// Returns a warning for each part that was in no request of some trials with this name.
+    pub fn undelivered(&self, name: &str) -> Vec<String> {
+        let sent = self.sent.iter();
+        sent.filter_map(|sent| sent.warning(name)).collect()
+    }
+
     /// `MCP server `firebase`: connected 30/30, used in 11/30`.
     pub fn sentences(&self) -> Vec<String> {
         let installed = |part: Part, counts: &BTreeMap<String, usize>| -> Vec<String> {
@@ -156,7 +162,7 @@ impl SentCounts {
     }
 
     /// Returns a warning if there are trials in which it was in no request.
-    pub(super) fn warning(&self, arm: &str) -> Option<String> {
+    fn warning(&self, arm: &str) -> Option<String> {
         let SentCounts {
             name,
             trials,

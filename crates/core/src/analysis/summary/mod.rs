@@ -11,6 +11,7 @@
 mod ablation;
 mod compare;
 mod comparison;
+mod confounders;
 mod delivery;
 mod effect;
 mod evidence;

@@ -89,11 +89,7 @@ fn undelivered(comparison: &Comparison, delivery: &DeliveryCounts) -> Vec<String
             None
         }
     };
-    let mut warnings: Vec<String> = delivery
-        .sent
-        .iter()
-        .filter_map(|sent| sent.warning(arm))
-        .collect();
+    let mut warnings = delivery.undelivered(arm);
     warnings.extend(delivery.mcp_servers.iter().filter_map(of_server));
     warnings
 }

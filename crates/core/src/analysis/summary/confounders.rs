@@ -1,0 +1,121 @@
+//! Finds what differs between two arms beside the experiment: a verdict cannot tell the two apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pairs::{Cell, Scope};
+use crate::agent::delivery::is_same_model;
+use crate::run::state::Trial;
+use crate::text::prose;
+
+/// Warns of each difference between an arm and its baseline that the suite did not ask for.
+pub(super) fn warnings(scope: &Scope<'_, '_>, arm: &str, baseline: &str) -> Vec<String> {
+    let mut warnings: Vec<String> = Vec::new();
+    for place in scope.places {
+        let of = |name: &str| {
+            let cells = scope.grid.cells.iter();
+            let cells = cells.filter(|cell| cell.place == *place && cell.arm == name);
+            Side::of(cells)
+        };
+        let (one, other) = (of(arm), of(baseline));
+        for (noun, values) in one.differences(&other) {
+            let warning = format!(
+                "{noun} is not the same on both sides: {} with `{arm}`, {} with `{baseline}`; the difference may come from that",
+                values[0], values[1]
+            );
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
+}
+
+/// The facts about the trials of an arm that its experiment may not have meant to change.
+#[derive(Debug, Default)]
+struct Side {
+    /// The agents and models that were asked for.
+    asked: BTreeSet<(String, Option<String>)>,
+    versions: BTreeSet<String>,
+    models: BTreeSet<String>,
+    /// Parameters of requests by name, with their values.
+    parameters: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Side {
+    fn of<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> Self {
+        let mut side = Side::default();
+        for trial in cells.flat_map(|cell| &cell.trials) {
+            side.add(trial);
+        }
+        side
+    }
+
+    fn add(&mut self, trial: &Trial) {
+        let Trial { head, report, .. } = trial;
+        if !report.status.is_done() {
+            return;
+        }
+        self.asked.insert((head.agent.clone(), head.model.clone()));
+        self.versions.extend(report.agent_version.clone());
+        self.models.extend(report.delivery.model_observed.clone());
+        let parameters = report.wire.iter().flat_map(|wire| &wire.parameters);
+        for (name, values) in parameters {
+            // Requests beside the task may have others, so that of most requests counts.
+            let most = values.iter().max_by_key(|(_, requests)| **requests);
+            let known = self.parameters.entry(name.clone()).or_default();
+            known.extend(most.map(|(value, _)| value.clone()));
+        }
+    }
+
+    /// Returns the names of what differs, with the values of both sides. Another agent or model is what the experiment is about.
+    fn differences(&self, other: &Side) -> Vec<(String, [String; 2])> {
+        if self.asked != other.asked {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        let mut differ = |noun: &str, one: &BTreeSet<String>, other: &BTreeSet<String>| {
+            if one != other {
+                found.push((noun.to_owned(), [one, other].map(words)));
+            }
+        };
+        let is_known =
+            |one: &BTreeSet<String>, other: &BTreeSet<String>| !one.is_empty() && !other.is_empty();
+        if is_known(&self.versions, &other.versions) {
+            differ("the agent's version", &self.versions, &other.versions);
+        }
+        if is_known(&self.models, &other.models) && !are_same(&self.models, &other.models) {
+            differ("the model", &self.models, &other.models);
+        }
+        let names: BTreeSet<&String> = self
+            .parameters
+            .keys()
+            .chain(other.parameters.keys())
+            .collect();
+        let none = BTreeSet::new();
+        // An arm without any request says nothing.
+        for name in names
+            .into_iter()
+            .filter(|_| is_known(&self.models, &other.models))
+        {
+            let of = |side: &Side| side.parameters.get(name).unwrap_or(&none).clone();
+            differ(name, &of(self), &of(other));
+        }
+        found
+    }
+}
+
+fn are_same(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let each_is_in = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let mut names = one.iter();
+        names.all(|name| other.iter().any(|known| is_same_model(name, known)))
+    };
+    each_is_in(one, other) && each_is_in(other, one)
+}
+
+fn words(values: &BTreeSet<String>) -> String {
+    const MOST: usize = 3;
+    match values.is_empty() {
+        true => "none".to_owned(),
+        false => prose::few(&values.iter().collect::<Vec<_>>(), MOST),
+    }
+}
