@@ -1,7 +1,7 @@
 //! The container's image of a release, loaded and run by Docker.
 
 use crate::containers::{Engine, IMAGE};
-use crate::needs_npm::{Place, VERSION};
+use crate::needs_npm::{Place, VERSION, expect_success, repository};
 use crate::needs_release::{image, static_release};
 
 #[test]
@@ -13,19 +13,23 @@ fn docker_runs_the_image_and_builds_one_for_agents() {
     let name = format!("localhost/terca:{VERSION}");
     let said = engine.told(&["load", "--input", image(&dist).as_str()]);
     assert!(said.contains(&name), "{said}");
-    let run = ["run", "--rm", "--network=none"];
-    assert_eq!(
-        engine.told(&[&run[..], &[&name, "--version"]].concat()),
-        VERSION
+    let suite = place.path("suite");
+    let example = repository().join("examples/acme-sdk");
+    expect_success(
+        place
+            .command("cp")
+            .args(["-r", example.as_str(), suite.as_str()]),
     );
+    let volume = format!("--volume={suite}:/suite");
+    let run = |image: &str, args: &[&str]| {
+        engine.told(&[&["run", "--rm", "--network=none", &volume, image], args].concat())
+    };
+    assert_eq!(run(&name, &["--version"]), VERSION);
+    assert!(run(&name, &["check"]).contains("script.with-rules"));
 
     // A base that has what Debian's packages would bring: there is no network here.
-    let base = "FROM terca-test:1\nRUN ln -s busybox /bin/git && ln -s busybox /bin/bwrap\n";
-    std::fs::write(
-        place.path("Dockerfile"),
-        base.replace("terca-test:1", IMAGE),
-    )
-    .unwrap();
+    let base = format!("FROM {IMAGE}\nRUN ln -s busybox /bin/git && ln -s busybox /bin/bwrap\n");
+    std::fs::write(place.path("Dockerfile"), base).unwrap();
     let build = ["build", "--network=none"];
     engine.told(&[&build[..], &["-t", "base", place.path("").as_str()]].concat());
     let file = dist.join("Dockerfile.agents");
@@ -39,8 +43,13 @@ fn docker_runs_the_image_and_builds_one_for_agents() {
         dist.as_str(),
     ];
     engine.told(&[&build[..], &agents].concat());
-    assert_eq!(
-        engine.told(&[&run[..], &["agents", "--version"]].concat()),
-        VERSION
-    );
+    let said = run("agents", &["--fail-under", "0.5", "--format", "plain"]);
+    assert!(said.contains("\nBETTER on these "), "{said}");
+
+    // What ran there is read by the program alone.
+    for command in [&["show"][..], &["compare"]] {
+        assert!(run(&name, command).contains("BETTER"));
+    }
+    run(&name, &["report", "--html", "report.html"]);
+    assert!(suite.join("report.html").is_file());
 }
