@@ -50,8 +50,7 @@ function checksums() {
 // Nobody signs this here: it says what the script knows. `programs` has `{target, given, sha256}`, where a program that
 // was given was built elsewhere. `files` are the subjects: `{name, sha256}`.
 exports.provenance = function provenance({ files, programs, profile, baseUrl }) {
-  const commit = run("git", ["rev-parse", "HEAD"]).trim();
-  const isClean = run("git", ["status", "--porcelain", "--untracked-files=no"]).trim() === "";
+  const { commit, uncommittedChanges } = askGit();
   const { GITHUB_ACTIONS, GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID } = process.env;
   const repository = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`;
   const [id, metadata] = GITHUB_ACTIONS ? [`${repository}/actions`, { invocationId: `${repository}/actions/runs/${GITHUB_RUN_ID}` }] : ["urn:terca:builder:local", undefined];
@@ -69,13 +68,23 @@ exports.provenance = function provenance({ files, programs, profile, baseUrl }) 
       buildDefinition: {
         buildType: "urn:terca:scripts-release:v1",
         externalParameters: { script: "scripts/release", profile, ...(baseUrl ? { baseUrl } : {}), programs: told },
-        internalParameters: { rustc: run("rustc", ["--version"]).trim(), cargo: run("cargo", ["--version"]).trim(), node: process.version, uncommittedChanges: !isClean },
-        resolvedDependencies: [{ name: "terca", digest: { gitCommit: commit } }, { name: "Cargo.lock", digest: { sha256: lock } }],
+        internalParameters: { rustc: run("rustc", ["--version"]).trim(), cargo: run("cargo", ["--version"]).trim(), node: process.version, uncommittedChanges },
+        resolvedDependencies: [...(commit ? [{ name: "terca", digest: { gitCommit: commit } }] : []), { name: "Cargo.lock", digest: { sha256: lock } }],
       },
       runDetails: { builder: { id }, ...(metadata ? { metadata } : {}) },
     },
   });
 };
+
+// Nothing where the source is not a repository, or git does not trust it.
+function askGit() {
+  try {
+    const commit = run("git", ["rev-parse", "HEAD"]).trim();
+    return { commit, uncommittedChanges: run("git", ["status", "--porcelain", "--untracked-files=no"]).trim() !== "" };
+  } catch {
+    return {};
+  }
+}
 
 function json(value) {
   return `${JSON.stringify(value, null, 2)}\n`;
