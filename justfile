@@ -50,7 +50,7 @@ deny:
 npm *args:
     scripts/npm-pack {{ args }}
 
-# tarballs, npm packages and checksums of a release, in target/dist
+# everything that a release publishes, in target/dist
 release *args:
     scripts/release {{ args }}
 

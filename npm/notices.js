@@ -6,9 +6,9 @@ const path = require("node:path");
 
 const NOTICE = /^(LICEN[CS]E|COPYING|NOTICE|UNLICENSE)/i;
 
-// From what `cargo metadata` says: every crate with its licence, then every text once, with those it is of.
-exports.notices = function notices(metadata, root) {
-  const crates = linked(metadata, root).sort((one, other) => title(one).localeCompare(title(other)));
+// Every crate from elsewhere with its licence, then every text once, with those it is of.
+exports.notices = function notices(linked) {
+  const crates = linked.filter((crate) => crate.source !== null);
   const texts = new Map();
   for (const crate of crates) {
     for (const text of textsOf(crate)) {
@@ -21,17 +21,22 @@ exports.notices = function notices(metadata, root) {
   return `Terca holds ${also}, and the following crates.\n\n${list}\n${parts.join("\n")}`;
 };
 
-// The crates from elsewhere that the program depends on, but for its tests and for building it.
-function linked(metadata, root) {
+// The crates that the program depends on, but for its tests and for building it, itself among them, from what
+// `cargo metadata` says. `dependsOn` has the ids of those that one of them names.
+exports.linked = function linked(metadata, root) {
   const nodes = new Map(metadata.resolve.nodes.map((node) => [node.id, node]));
+  const dependsOn = ({ id }) => {
+    const normal = nodes.get(id).deps.filter((dep) => dep.dep_kinds.some(({ kind }) => kind === null));
+    return normal.map((dep) => dep.pkg);
+  };
   const found = new Set([root]);
   // A set is walked to its end, with what is added meanwhile.
   for (const id of found) {
-    const normal = nodes.get(id).deps.filter((dep) => dep.dep_kinds.some(({ kind }) => kind === null));
-    normal.forEach((dep) => found.add(dep.pkg));
+    dependsOn({ id }).forEach((other) => found.add(other));
   }
-  return metadata.packages.filter((crate) => crate.source !== null && found.has(crate.id));
-}
+  const crates = metadata.packages.filter((crate) => found.has(crate.id));
+  return { linked: crates.sort((one, other) => title(one).localeCompare(title(other))), dependsOn };
+};
 
 function textsOf(crate) {
   const dir = path.dirname(crate.manifest_path);

@@ -5,7 +5,7 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 
-const { notices } = require("./notices.js");
+const { linked, notices } = require("./notices.js");
 
 const root = path.dirname(__dirname);
 // The target of Rust that the program of a platform of npm is built for.
@@ -14,17 +14,48 @@ const platforms = JSON.parse(fs.readFileSync(path.join(__dirname, "platforms.jso
 const host = `${process.platform}-${process.arch}`;
 
 // The target to build for a platform: `{target, isStatic}`, or `{reason}` where Rust cannot build it here. On Linux a
-// static program runs with every C library. Where Rust has no such target, it is one for the C library of this machine.
+// static program runs with every C library. Where Rust cannot make one, it is one for the C library of this machine.
 function buildable(platform) {
   const target = platforms[platform];
-  if (hasTarget(target)) {
+  const reason = missing(target);
+  if (!reason) {
     return { target, isStatic: target.endsWith("-musl") };
   }
   const other = target.replace("-musl", "-gnu");
-  if (other !== target && hasTarget(other)) {
+  if (other !== target && platform === host && hasTarget(other)) {
     return { target: other, isStatic: false };
   }
-  return { reason: `Rust has no standard library for ${target} here: rustup target add ${target}` };
+  return { reason };
+}
+
+// What is not here to build for a target, and the command that brings it.
+function missing(target) {
+  if (!hasTarget(target)) {
+    return `Rust has no standard library for ${target} here: rustup target add ${target}`;
+  }
+  const { program, packages } = compilerFor(target);
+  const dirs = (process.env.PATH ?? "").split(path.delimiter);
+  if (program && !dirs.some((dir) => fs.existsSync(path.join(dir, program)))) {
+    return `there is no C compiler for ${target} here (${program}): apt install ${packages}`;
+  }
+  return null;
+}
+
+// The C compiler for a static program, which ring needs, by what Debian has. Where it is one for another processor,
+// Rust's own linker links. A variable of the user's that names another compiler goes before this.
+function compilerFor(target) {
+  const name = target.replaceAll("-", "_");
+  if (!target.endsWith("-musl") || process.env[`CC_${name}`]) {
+    return { env: {} };
+  }
+  const processor = target.split("-")[0];
+  if (processor === { x64: "x86_64", arm64: "aarch64" }[process.arch]) {
+    return { program: "musl-gcc", packages: "musl-tools", env: { [`CC_${name}`]: "musl-gcc" } };
+  }
+  const program = `${processor}-linux-gnu-gcc`;
+  const kind = { x86_64: "amd64", aarch64: "arm64" }[processor];
+  const packages = `gcc-${processor.replace("_", "-")}-linux-gnu libc6-dev-${kind}-cross`;
+  return { program, packages, env: { [`CC_${name}`]: program, [`CARGO_TARGET_${name.toUpperCase()}_LINKER`]: "rust-lld" } };
 }
 
 function hasTarget(target) {
@@ -34,9 +65,13 @@ function hasTarget(target) {
 
 // Builds the program for a target and returns its path.
 function build(target, buildDir, profile = "dist") {
-  const args = ["build", "--profile", profile, "--locked", "--package", "terca", "--target", target];
-  execFileSync("cargo", args, { cwd: root, stdio: ["ignore", 2, 2] });
+  const [cargo, ...args] = buildCommand(target, profile);
+  execFileSync(cargo, args, { cwd: root, stdio: ["ignore", 2, 2], env: { ...process.env, ...compilerFor(target).env } });
   return path.join(buildDir, target, profile === "dev" ? "debug" : profile, "terca");
+}
+
+function buildCommand(target, profile) {
+  return ["cargo", "build", "--profile", profile, "--locked", "--package", "terca", "--target", target];
 }
 
 // Versions, licence and description are Cargo's: there is no second place to forget.
@@ -46,7 +81,8 @@ function askCargo() {
   const said = run("cargo", ["metadata", "--format-version", "1", "--locked", "--filter-platform", triple]);
   const metadata = JSON.parse(said);
   const crate = metadata.packages.find((one) => one.name === "terca");
-  return { crate, buildDir: metadata.target_directory, licences: notices(metadata, crate.id) };
+  const parts = linked(metadata, crate.id);
+  return { crate, buildDir: metadata.target_directory, licences: notices(parts.linked), ...parts };
 }
 
 // A program that was built before the version was raised is not packed under the new one: returns what is wrong.
@@ -64,4 +100,4 @@ function run(program, args, options = {}) {
   return execFileSync(program, args, { cwd: root, encoding: "utf8", stdio, maxBuffer: 2 ** 28, ...options });
 }
 
-module.exports = { root, platforms, host, buildable, build, askCargo, versionProblem, run };
+module.exports = { root, platforms, host, buildable, build, buildCommand, askCargo, versionProblem, run };

@@ -110,7 +110,7 @@ const BYTES: usize = 16;
 pub(crate) fn random_token() -> String {
     let mut bytes = [0_u8; BYTES];
     // The kernel gives as few as these at once, as soon as it runs.
-    while rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) != Ok(BYTES) {}
+    while getrandom::getrandom(&mut bytes).is_err() {}
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{PREFIX}{hex}")
 }

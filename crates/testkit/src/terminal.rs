@@ -8,6 +8,7 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -19,6 +20,12 @@ const ROWS: u16 = 50;
 const COLUMNS: u16 = 120;
 /// More than any test scrolls.
 const SCROLLBACK: usize = 10_000;
+
+/// In the same call where the system can: other tests start programs meanwhile.
+#[cfg(target_os = "linux")]
+const CLOSED_IN_CHILDREN: OpenptFlags = OpenptFlags::CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const CLOSED_IN_CHILDREN: OpenptFlags = OpenptFlags::empty();
 
 #[derive(Debug)]
 pub struct Terminal {
@@ -41,8 +48,9 @@ impl Terminal {
     /// The same at a terminal of another size.
     pub fn sized(mut command: Command, columns: u16, rows: u16) -> Self {
         signals::hear_in_children();
-        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | CLOSED_IN_CHILDREN)
             .expect("a pseudo-terminal");
+        fcntl_setfd(&keyboard, FdFlags::CLOEXEC).expect("a flag");
         grantpt(&keyboard).expect("the terminal is ours");
         unlockpt(&keyboard).expect("the terminal is open");
         let size = Winsize {

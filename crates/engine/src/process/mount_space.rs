@@ -30,6 +30,7 @@ use super::mount_holder::{AGAIN, ARGUMENT, NEW, Request, Response};
 use super::supervise::Launcher;
 
 use crate::locked;
+use crate::tree::NOT_LISTED;
 
 /// The mount namespace of a run. It ends with this value and the last process in it.
 #[derive(Debug)]
@@ -170,5 +171,5 @@ fn open_namespaces(process: u32) -> io::Result<(OwnedFd, Namespaces)> {
         mounts: open("ns/mnt", OFlags::RDONLY)?,
         users: users.transpose()?,
     };
-    Ok((open("root", OFlags::PATH | OFlags::DIRECTORY)?, namespaces))
+    Ok((open("root", NOT_LISTED | OFlags::DIRECTORY)?, namespaces))
 }

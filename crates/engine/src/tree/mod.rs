@@ -34,5 +34,6 @@ pub use error::{Note, Notes, TreeError, What};
 pub use hash::{hash, hash_file, hash_of_facts, have_same_content, identity};
 pub use limits::{Limits, Options, ShouldStop};
 pub use meta::{Kind, Meta};
+pub(crate) use os::NOT_LISTED;
 pub use remove::{remove, remove_at, remove_contents};
 pub use walk::{Entry, Visit, list, make_readable, measure, walk};

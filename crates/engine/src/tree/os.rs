@@ -29,7 +29,7 @@ thread_local! {
 /// `LOOP` means a link, `XDEV` a mount.
 pub fn open_in(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd> {
     let mut flags = flags | OFlags::CLOEXEC;
-    if !flags.contains(OFlags::PATH) {
+    if NOT_LISTED.is_empty() || !flags.contains(NOT_LISTED) {
         flags |= OFlags::NONBLOCK | OFlags::NOCTTY;
     }
     #[cfg(target_os = "linux")]

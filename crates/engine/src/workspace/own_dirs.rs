@@ -4,7 +4,6 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::tree::{Options, remove};
 
@@ -45,10 +44,7 @@ const LENGTH: usize = 13;
 /// Returns a name that cannot be derived from earlier ones, as those of a generator with a seed can.
 pub(crate) fn secret_name() -> io::Result<String> {
     let mut bytes = [0; LENGTH];
-    // So few bytes come at once, or not at all.
-    if getrandom(&mut bytes, GetRandomFlags::empty())? < LENGTH {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
+    getrandom::getrandom(&mut bytes)?;
     let characters = bytes.map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
     Ok(characters.iter().collect())
 }

@@ -157,6 +157,32 @@ fn nothing_is_installed_unless_root_asks_for_it() {
     }
 }
 
+/// Nothing is linked for macOS here, so a machine with the standard library for it is enough.
+#[test]
+fn terca_is_checked_for_macos_where_rust_can() {
+    let machine = Machine::of_user(1000);
+    let (outcome, asked) = machine.test(&["--rest"]);
+    assert!(
+        outcome
+            .stderr
+            .contains("cargo check for macOS needs: rustup target add aarch64-apple-darwin\n"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!asked.contains("cargo check"), "{asked}");
+
+    fs::write(machine.path("libstd-1.rlib"), "").unwrap();
+    let machine = machine.with("rustc", "echo \"${0%/bin/*}\"");
+    let check = "cargo check --locked --target aarch64-apple-darwin\n";
+    assert!(machine.test(&["--rest"]).1.contains(check));
+    assert!(
+        !machine.test(&["needs_zsh"]).1.contains(check),
+        "one module"
+    );
+    let machine = machine.with("cargo", "case $1 in check) exit 101;; esac");
+    assert_eq!(machine.test(&["--rest"]).0.status, 101);
+}
+
 /// What developers type is what CI runs.
 #[test]
 fn ci_runs_the_commands_of_the_readme() {

@@ -104,32 +104,17 @@ impl Engine {
             .unwrap()
     }
 
-    fn told(&self, args: &[&str]) -> String {
+    pub(crate) fn told(&self, args: &[&str]) -> String {
         let output = self.ask(args);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{args:?}: {errors}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Makes the image: a shell and its tools, without any library.
+    /// Makes the image.
     fn import(&self) {
         let tree = self.root().join("tree");
-        let bin = tree.join("bin");
-        std::fs::create_dir_all(&bin).unwrap();
-        let busybox = ["/bin/busybox", "/usr/bin/busybox"];
-        let busybox = busybox
-            .into_iter()
-            .find(|path| Utf8Path::new(path).exists());
-        std::fs::copy(busybox.unwrap(), bin.join("busybox")).unwrap();
-        let tools = Command::new(busybox.unwrap())
-            .arg("--list")
-            .output()
-            .unwrap();
-        for tool in String::from_utf8(tools.stdout).unwrap().lines() {
-            if tool != "busybox" {
-                symlink("busybox", bin.join(tool)).unwrap();
-            }
-        }
+        put_busybox(&tree);
         let mut tar = Command::new("tar")
             .args(["-C", tree.as_str(), "-c", "."])
             .stdout(Stdio::piped())
@@ -162,6 +147,26 @@ impl Engine {
 
     fn containers(&self) -> String {
         self.told(&["ps", "--all", "--quiet"])
+    }
+}
+
+/// Puts a shell and its tools below a directory, without any library.
+pub(crate) fn put_busybox(tree: &Utf8Path) {
+    let bin = tree.join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let busybox = ["/bin/busybox", "/usr/bin/busybox"];
+    let busybox = busybox
+        .into_iter()
+        .find(|path| Utf8Path::new(path).exists());
+    std::fs::copy(busybox.unwrap(), bin.join("busybox")).unwrap();
+    let tools = Command::new(busybox.unwrap())
+        .arg("--list")
+        .output()
+        .unwrap();
+    for tool in String::from_utf8(tools.stdout).unwrap().lines() {
+        if tool != "busybox" {
+            symlink("busybox", bin.join(tool)).unwrap();
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The packages for npm: packed, installed into an empty place as a user would, and run.
 
-mod release;
+pub(crate) mod release;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,16 +12,16 @@ use rustix::process::Signal;
 use serde_json::Value;
 use terca_testkit::{Outcome, Project, Session, misbehaving_agent};
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The one that this machine would be given.
-const PLATFORM: &str = match (cfg!(target_os = "macos"), cfg!(target_arch = "aarch64")) {
+pub(crate) const PLATFORM: &str = match (cfg!(target_os = "macos"), cfg!(target_arch = "aarch64")) {
     (false, false) => "linux-x64",
     (false, true) => "linux-arm64",
     (true, false) => "darwin-x64",
     (true, true) => "darwin-arm64",
 };
 
-fn repository() -> Utf8PathBuf {
+pub(crate) fn repository() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize_utf8()
@@ -29,10 +29,10 @@ fn repository() -> Utf8PathBuf {
 }
 
 /// A place for packages and for what is installed, with a home that nobody lives in.
-struct Place(tempfile::TempDir);
+pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Place(
             tempfile::Builder::new()
                 .prefix("terca-npm-")
@@ -43,12 +43,12 @@ impl Place {
         place
     }
 
-    fn path(&self, path: &str) -> Utf8PathBuf {
+    pub(crate) fn path(&self, path: &str) -> Utf8PathBuf {
         Utf8Path::from_path(self.0.path()).unwrap().join(path)
     }
 
     /// A program that sees neither this machine's npm settings nor a network.
-    fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
             .current_dir(self.0.path())
@@ -83,7 +83,7 @@ impl Place {
     }
 
     /// `npm install -g` of these tarballs into an empty prefix; returns the `terca` that a user finds on `PATH`.
-    fn install(&self, prefix: &str, tarballs: &[Utf8PathBuf]) -> Utf8PathBuf {
+    pub(crate) fn install(&self, prefix: &str, tarballs: &[Utf8PathBuf]) -> Utf8PathBuf {
         let mut npm = self.command("npm");
         npm.args([
             "install",
@@ -98,7 +98,7 @@ impl Place {
     }
 }
 
-fn expect_success(command: &mut Command) -> String {
+pub(crate) fn expect_success(command: &mut Command) -> String {
     let outcome = Outcome::from(
         command
             .output()
@@ -300,17 +300,21 @@ fn it_says_that_it_may_not_run(place: &Place, terca: &Utf8Path) {
 
 #[test]
 #[ignore = "needs Node and npm"]
-fn the_launcher_is_plain_shell() {
+fn the_launcher_and_the_install_script_are_plain_shell() {
     let launcher = repository().join("npm/terca/bin/terca.bin");
     assert!(
         is_executable(&launcher),
         "npm keeps the permission that the file has"
     );
+    let script = repository().join("packaging/install.sh");
     // Not what bash understands: `sh` is another program on most machines.
     for shell in ["sh", "dash", "bash"] {
-        match Command::new(shell).args(["-n", launcher.as_str()]).status() {
-            Ok(status) => assert!(status.success(), "{shell}"),
-            Err(error) => assert!(shell != "sh", "{error}"),
+        let files = [&launcher, &script];
+        for status in files.map(|file| Command::new(shell).arg("-n").arg(file).status()) {
+            match status {
+                Ok(status) => assert!(status.success(), "{shell}"),
+                Err(error) => assert!(shell != "sh", "{error}"),
+            }
         }
     }
 }
@@ -336,6 +340,13 @@ fn the_launcher_knows_every_platform() {
     known.sort_unstable();
     packed.sort_unstable();
     assert_eq!(known, packed);
+
+    // The install script knows their targets.
+    let script = fs::read_to_string(repository().join("packaging/install.sh")).unwrap();
+    for target in platforms.as_object().unwrap().values() {
+        let target = format!("echo {} ;;", target.as_str().unwrap());
+        assert_eq!(script.matches(&target).count(), 1, "{target}");
+    }
 }
 
 /// A release has one version, that of `Cargo.toml`.

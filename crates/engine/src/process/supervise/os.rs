@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::process::own_process::state_and_parent;
@@ -21,6 +22,12 @@ pub(super) fn wait_for(files: &[BorrowedFd<'_>], patience: Duration) -> bool {
     };
     poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty()
 }
+
+/// Has files that are received closed in children, in the same call. Empty where there is no such flag.
+#[cfg(target_os = "linux")]
+pub(super) const CLOSED_IN_CHILDREN: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+pub(super) const CLOSED_IN_CHILDREN: RecvFlags = RecvFlags::empty();
 
 /// Makes orphans below this process its children.
 #[cfg(target_os = "linux")]

@@ -7,9 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
 
 use super::os;
@@ -64,12 +65,17 @@ pub(super) fn receive(socket: &UnixStream, patience: Duration) -> io::Result<Vec
         socket,
         &mut [IoSliceMut::new(&mut line)],
         &mut ancillary,
-        RecvFlags::CMSG_CLOEXEC,
+        os::CLOSED_IN_CHILDREN,
     )?;
     let mut files: Vec<OwnedFd> = Vec::new();
     for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(passed) = message {
             files.extend(passed);
+        }
+    }
+    if os::CLOSED_IN_CHILDREN.is_empty() {
+        for file in &files {
+            fcntl_setfd(file, FdFlags::CLOEXEC)?;
         }
     }
     match serde_json::from_slice(&line[..received.bytes])? {

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use terca_core::agent::RawLine;
 use terca_core::agent::mcp::McpServer;
 use terca_core::mcp_tap::ToolsTalk;
@@ -142,13 +143,7 @@ fn program(
 /// open until it is dropped: many servers end when their input ends.
 fn pipe(dir: &Utf8Path) -> io::Result<(File, Utf8PathBuf)> {
     let path = dir.join(format!("requests-{:016x}", fastrand::u64(..)));
-    mknodat(
-        CWD,
-        path.as_std_path(),
-        FileType::Fifo,
-        Mode::RUSR | Mode::WUSR,
-        0,
-    )?;
+    mkfifo(path.as_std_path(), Mode::S_IRUSR | Mode::S_IWUSR)?;
     let file = File::options().read(true).write(true).open(&path)?;
     Ok((file, path))
 }

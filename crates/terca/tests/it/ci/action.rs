@@ -6,11 +6,13 @@ use serde_json::Value;
 use crate::ci::machine::{Job, Pipeline, Rules};
 
 const TARBALL: &str = "https://example.com/other.tar.gz";
+const SUMS: &str = "https://example.com/SHA256SUMS";
 
 /// Plays the action once. The comments of the pull request are files of the runner.
 fn played(pipeline: &Pipeline, fail_on: &str) -> Job {
-    let path = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../action.yml");
-    let action: Value = serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let place = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(place.join("action.yml")).unwrap();
+    let action: Value = serde_saphyr::from_str(&text).unwrap();
     assert_eq!(action["runs"]["using"], "composite");
     let home = pipeline.home();
     let filled = |text: &str| {
@@ -61,6 +63,7 @@ fn played(pipeline: &Pipeline, fail_on: &str) -> Job {
         let (summary, added) = (pipeline.step_summary(), pipeline.added_paths());
         let mut env: Vec<(&str, &str)> = vec![
             ("GITHUB_ACTIONS", "true"),
+            ("GITHUB_ACTION_PATH", place.as_str()),
             ("GITHUB_STEP_SUMMARY", summary.as_str()),
             ("GITHUB_PATH", added.as_str()),
             ("GITHUB_REPOSITORY", "me/library"),
@@ -79,7 +82,17 @@ fn pipeline(rules: Rules) -> Pipeline {
     let pipeline = Pipeline::new(rules);
     let home = pipeline.home();
     // Requests are noted, and the comment that was written is the one that is found.
-    pipeline.program("curl", &format!("[ \"$1 $2 $3\" = \"-fsSL {TARBALL} -o\" ] && exec tar -czf \"$4\" -C {home}/release terca-some-target-v1"));
+    let pack = format!(
+        "cd {home} && tar -czf other.tar.gz -C release terca-some-target-v1 && sha256sum other.tar.gz > SHA256SUMS"
+    );
+    assert_eq!(pipeline.run(".", &pack, &[]).status, 0);
+    pipeline.program(
+        "curl",
+        &format!(
+            "case \"$1 $2 $3\" in '-fsSL {TARBALL} -o') exec cp {home}/other.tar.gz \"$4\";; \
+             '-fsSL {SUMS} -o') exec cp {home}/SHA256SUMS \"$4\";; esac\nexit 22"
+        ),
+    );
     pipeline.program("sudo", &format!("echo \"$@\" >> {home}/sudo"));
     pipeline.program("bwrap", "exit 1");
     pipeline.program(
@@ -135,4 +148,14 @@ fn one_that_hurts_is_red_and_told() {
     assert!(comment.unwrap().contains("WORSE"));
     let green = played(&pipeline, "errors");
     assert!(green.passed, "{}", green.said);
+}
+
+#[test]
+fn a_tarball_with_another_checksum_is_not_run() {
+    let pipeline = pipeline(Rules::Help);
+    std::fs::write(pipeline.home().join("other.tar.gz"), "something else").unwrap();
+    let job = played(&pipeline, "worse");
+    assert!(!job.passed, "{}", job.said);
+    assert!(job.said.contains("nothing was installed"), "{}", job.said);
+    assert!(!job.said.contains("BETTER"), "{}", job.said);
 }

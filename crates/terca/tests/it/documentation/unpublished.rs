@@ -108,6 +108,8 @@ fn is_terca(word: &str) -> bool {
         || (name.starts_with("terca/") && !name.ends_with(".tgz"))
         || (name.ends_with("/terca")
             && !name.starts_with(['.', '/', '~', '$'])
+            // An image that was loaded: no registry has this name.
+            && !name.starts_with("localhost/")
             && !name.contains("crates/"))
 }
 
@@ -148,6 +150,7 @@ mod tests {
             "apt-get install -y terca",
             "docker run --rm terca/terca check",
             "docker pull terca:latest",
+            "docker run --rm example.com/terca:0.1.0",
             "Run `npm install -g terca`, then go on.",
             "    - npm install --global terca @anthropic-ai/claude-code",
             "      - run: cd evals && npx terca check",
@@ -171,6 +174,8 @@ mod tests {
             "the packages `terca` and `@terca/linux-x64`",
             "apt install musl-tools",
             "`docker run -i`, and terca",
+            "docker run --rm localhost/terca:0.1.0 check",
+            "sudo apt install ./terca_0.1.0_amd64.deb",
         ] {
             assert_eq!(commands(good), [] as [&str; 0], "{good}");
         }
