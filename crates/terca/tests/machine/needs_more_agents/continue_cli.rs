@@ -73,7 +73,7 @@ fn trouble_is_told_from_failure() {
     let trial = bench.trial("asleep", "only");
     assert_eq!(
         (&trial["status"], &trial["timedOut"]),
-        (&json!("failed"), &json!(true)),
+        (&json!("unverified"), &json!(true)),
         "{trial:#}"
     );
     let folder = bench.project.run_dir().join(trial["dir"].as_str().unwrap());

@@ -144,7 +144,7 @@ fn trouble_is_told_from_failure() {
     let trial = bench.trial("asleep", "only");
     assert_eq!(
         (&trial["status"], &trial["timedOut"]),
-        (&json!("failed"), &json!(true)),
+        (&json!("unverified"), &json!(true)),
         "{trial:#}"
     );
     assert_used(&trial, &sleeper, 1, 1);

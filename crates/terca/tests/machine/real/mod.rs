@@ -21,6 +21,7 @@ pub use replay::a_recorded_session_comes_to_the_same;
 pub use rules::{long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire};
 pub use service::{
     a_dead_service_is_no_failure, a_dead_service_is_no_failure_of_a_contained_agent,
+    the_wire_decides,
 };
 
 use std::cell::Cell;
@@ -580,7 +581,7 @@ pub fn trouble_is_told_from_failure(agent: RealAgent) {
     let trial = bench.trial("asleep", "only");
     assert_eq!(
         (&trial["status"], &trial["timedOut"]),
-        (&json!("failed"), &json!(true)),
+        (&json!("unverified"), &json!(true)),
         "{trial:#}"
     );
     if agent.goes_on {

@@ -83,3 +83,60 @@ fn is_no_failure(agent: RealAgent, sandbox: &str) {
     complaints.expect_none();
     bench.project.assert_nothing_left();
 }
+
+/// What the wire shows decides, however the agent takes it: a service that breaks off or refuses is at fault, and an answer
+/// without a word is the agent's result.
+pub fn the_wire_decides(agent: RealAgent) {
+    let cut = Fault::of(Trouble::FirstHalf).after(1);
+    let cases = [
+        (
+            "refused",
+            Scenario::saying("Done.").fault(Fault::always(401)),
+            "auth",
+        ),
+        ("cut", Scenario::two_tools().fault(cut), "modelApi"),
+        ("empty", Scenario::saying(""), ""),
+        (
+            "swapped",
+            Scenario::two_tools().answered_by("another-model"),
+            "",
+        ),
+    ];
+    let scenarios = cases
+        .each_ref()
+        .map(|(name, scenario, _)| (*name, scenario.clone()));
+    let mut bench = Bench::new(agent, &scenarios);
+    bench.project = bench.project.env("TERCA_SANDBOX", "bwrap");
+    let evals: Vec<Value> = cases
+        .iter()
+        .map(|(name, ..)| {
+            json!({
+                "name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": limit_of(agent, 20),
+                "tests": [{"fileExists": "checked.txt"}],
+            })
+        })
+        .collect();
+    let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
+    bench.run_together();
+
+    let mut complaints = Complaints::new(agent);
+    for (name, _, kind) in cases {
+        let trial = bench.trial(name, "only");
+        if trial["error"]["kind"].as_str().unwrap_or_default() != kind {
+            complaints.add(name, "has another kind of error", &trial);
+        }
+        let (status, model) = match name {
+            "empty" => ("failed", None),
+            "swapped" => ("passed", Some("another-model")),
+            _ => ("error", None),
+        };
+        if trial["status"] != status {
+            complaints.add(name, "has another end", &trial);
+        }
+        if model.is_some_and(|model| trial["delivery"]["modelObserved"] != model) {
+            complaints.add(name, "names another model", &trial);
+        }
+    }
+    complaints.expect_none();
+    bench.project.assert_nothing_left();
+}
