@@ -93,15 +93,22 @@ fn unique<'a>(kinds: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     kinds.into_iter().map(|(kind, _)| kind).collect()
 }
 
-/// The command that explains the kinds of those errors.
-fn explained(results: &Results) -> Option<StyledLine> {
+/// What to do about the kinds of those errors, and the command that explains them.
+fn explained(results: &Results) -> Vec<StyledLine> {
     const MOST: usize = 3;
     let trials = results.trials.iter();
     let errors = trials.filter_map(|trial| trial.report.error.as_ref());
-    let mut kinds = unique(errors.map(|error| error.kind.as_str()));
+    let mut kinds = grouped(errors.map(|error| (error.kind.as_str(), error.kind.help())));
     kinds.truncate(MOST);
-    let said = format!("more: terca explain {}", kinds.join(" "));
-    (!kinds.is_empty()).then(|| dim(&said))
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let help = (kinds.iter()).flat_map(|(kind, help)| {
+        (help.first()).map(|help| bold("help: ").plain(&format!("{kind}: {help}")))
+    });
+    let words: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
+    let more = dim(&format!("more: terca explain {}", words.join(" ")));
+    help.chain([more]).collect()
 }
 
 /// Says which variants were stopped, since their further trials would have ended in the same error. A few have a

@@ -73,6 +73,7 @@ codes! {
         MisspeltDirectory "misspelt-directory"
         NotExecutable "not-executable"
         PromptIsAFile "prompt-is-a-file"
+        KeyInFile "key-in-file"
         MissingInputs "missing-inputs"
         HiddenPath "hidden-path"
         LeftRunning "left-running"
@@ -124,6 +125,7 @@ codes! {
         AgentMissing "agentMissing"
         Auth "auth"
         RateLimit "rateLimit"
+        Credit "credit"
         ModelApi "modelApi"
         Model "model"
         Mcp "mcp"
@@ -143,6 +145,7 @@ impl Code {
         Code::MisspeltDirectory,
         Code::NotExecutable,
         Code::PromptIsAFile,
+        Code::KeyInFile,
         Code::MissingInputs,
         Code::HiddenPath,
         Code::LargeBase,
