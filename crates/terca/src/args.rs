@@ -14,7 +14,7 @@ use self::values::{keep, network, one_of, sandbox, seconds, share, usd, within};
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// The suite's directory, or one below it
+    /// The suite's directory, or one below it; for `init`, the library's
     #[arg(
         short = 'C',
         long = "dir",

@@ -131,8 +131,9 @@ pub(crate) fn stopped(results: &Results) -> Vec<String> {
 }
 
 fn not_started(name: &str, trials: usize, kinds: &str) -> String {
+    let each = if trials == 1 { "it" } else { "each" };
     let trials = prose::count(trials, "trial");
-    format!("{name}: {trials} not started after an error that each would have had ({kinds})")
+    format!("{name}: {trials} skipped: {each} would fail with the same error ({kinds})")
 }
 
 /// An arm that ran on another model than its name says is not the arm that was meant. Each pair of models has a line.
@@ -281,13 +282,13 @@ mod tests {
         assert_eq!(
             said(2),
             [
-                "mock.experiment-1: 1 trial not started after an error that each would have had (auth)",
-                "mock.experiment-2: 2 trials not started after an error that each would have had (auth)",
+                "mock.experiment-1: 1 trial skipped: it would fail with the same error (auth)",
+                "mock.experiment-2: 2 trials skipped: each would fail with the same error (auth)",
             ]
         );
         assert_eq!(
             said(15),
-            ["15 variants: 120 trials not started after an error that each would have had (auth)"]
+            ["15 variants: 120 trials skipped: each would fail with the same error (auth)"]
         );
     }
 
