@@ -162,3 +162,17 @@ fn git_is_not_needed() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
 }
+
+/// A message about a line does not print the key in it: the output of CI is read by many.
+#[test]
+fn a_key_in_a_file_is_not_printed() {
+    let key = "sk-ant-api03-aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789";
+    let suite = format!("env: {{A_KEY: {key}}}\nenviroments: []\n");
+    let project = made(&[EVAL]).file("terca.yaml", suite);
+    for args in [&["check"][..], &["check", "--format", "json"], &["run"]] {
+        let outcome = project.terca(args).expect_status(2);
+        let all = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(all.contains("key-in-file"), "{all}");
+        assert!(!all.contains("aBcDeFg"), "{all}");
+    }
+}
