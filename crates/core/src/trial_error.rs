@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Auth,
     /// The model's service asked for fewer requests.
     RateLimit,
+    /// The account has no money left.
+    Credit,
     /// The model's service failed or could not be reached.
     ModelApi,
     /// The service has no such model, or not for this account.
@@ -38,6 +40,31 @@ impl ErrorKind {
     /// Returns the word in `results.json`.
     pub fn as_str(self) -> &'static str {
         Code::from(self).as_str()
+    }
+
+    /// Returns what to do about it, in a few words.
+    pub fn help(self) -> &'static str {
+        match self {
+            ErrorKind::Setup => {
+                "correct the command or the test that the message names; its output is in the log"
+            }
+            ErrorKind::AgentMissing => "install the agent, or choose another with `--agent`",
+            ErrorKind::Auth => "replace the credentials that the message names",
+            ErrorKind::RateLimit => "wait, or start fewer trials at once with `-c`",
+            ErrorKind::Credit => "add credit to the account of the key, or set another key",
+            ErrorKind::ModelApi => {
+                "check the address and the network, or wait until the service works again"
+            }
+            ErrorKind::Model => "correct `model` in terca.yaml, or name another with `--model`",
+            ErrorKind::Mcp => {
+                "correct `mcpServers` in terca.yaml; the server's output is in the log"
+            }
+            ErrorKind::Delivery => "check that the agent reads the rules and skills of its variant",
+            ErrorKind::Replay => "record the requests again with `--gateway record`",
+            ErrorKind::Agent => "the agent's output is in the log",
+            ErrorKind::Lost => "check the worker's machine",
+            ErrorKind::Internal => "check the disk space and the permissions; the log says more",
+        }
     }
 }
 
@@ -68,6 +95,7 @@ impl From<ErrorKind> for Code {
             ErrorKind::AgentMissing => Code::AgentMissing,
             ErrorKind::Auth => Code::Auth,
             ErrorKind::RateLimit => Code::RateLimit,
+            ErrorKind::Credit => Code::Credit,
             ErrorKind::ModelApi => Code::ModelApi,
             ErrorKind::Model => Code::Model,
             ErrorKind::Mcp => Code::Mcp,
@@ -87,12 +115,12 @@ mod tests {
     #[test]
     fn errors_of_trials_have_the_words_of_the_results() {
         use ErrorKind::{
-            Agent, AgentMissing, Auth, Delivery, Internal, Lost, Mcp, Model, ModelApi, RateLimit,
-            Replay, Setup,
+            Agent, AgentMissing, Auth, Credit, Delivery, Internal, Lost, Mcp, Model, ModelApi,
+            RateLimit, Replay, Setup,
         };
         for kind in [
-            Setup, AgentMissing, Auth, RateLimit, ModelApi, Model, Mcp, Delivery, Replay, Agent,
-            Lost, Internal,
+            Setup, AgentMissing, Auth, RateLimit, Credit, ModelApi, Model, Mcp, Delivery, Replay,
+            Agent, Lost, Internal,
         ] {
             assert_eq!(Code::from(kind).as_str(), kind.as_str());
             assert!(Code::from(kind).topic().starts_with("Trials"));

@@ -93,7 +93,8 @@ pub fn ending(status: Status, number: usize) -> String {
 /// Returns why the trial ended as it did in one short line: the first test that lost points, and the number of others.
 /// Empty when it simply passed.
 pub fn reason(report: &TrialReport) -> String {
-    told(report, first_loss(report).into_iter().collect()).join("; ")
+    let losses = first_loss(report).into_iter().collect();
+    told(report, "timed out", losses).join("; ")
 }
 
 /// Returns the first test that lost points, and the number of others.
@@ -110,17 +111,18 @@ pub fn first_loss(report: &TrialReport) -> Option<String> {
 pub fn reasons(report: &TrialReport) -> Vec<String> {
     let losses = report.losses();
     let losses = losses.map(|(test, grade)| format!("{test}: {}", grade.message));
-    told(report, losses.collect())
+    let timed_out = "timed out (`timeoutSeconds` sets the limit)";
+    told(report, timed_out, losses.collect())
 }
 
 /// Puts what else there is to say around the tests that lost points.
-fn told(report: &TrialReport, losses: Vec<String>) -> Vec<String> {
+fn told(report: &TrialReport, timed_out: &str, losses: Vec<String>) -> Vec<String> {
     let mut reasons = Vec::new();
     if report.status == Status::Interrupted {
         reasons.push(report.status.as_str().to_owned());
     }
     if report.timed_out {
-        reasons.push("timed out".to_owned());
+        reasons.push(timed_out.to_owned());
     }
     if let Some(error) = &report.error {
         reasons.push(format!("{}: {}", error.kind.as_str(), error.message));

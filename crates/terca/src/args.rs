@@ -14,7 +14,7 @@ use self::values::{keep, network, one_of, sandbox, seconds, share, usd, within};
 /// The suite's directory, and how to write to the terminal.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// The suite's directory, or one below it
+    /// The suite's directory, or one below it; for `init`, the library's
     #[arg(
         short = 'C',
         long = "dir",
@@ -41,13 +41,14 @@ pub enum Colour {
 
 /// A part of the suite, by names.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Selection")]
 pub struct NameArgs {
     /// Only these evals, as with `-t`
-    #[arg(value_name = "EVAL")]
+    #[arg(value_name = "EVAL", help_heading = "Arguments")]
     pub words: Vec<String>,
     /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable,
     /// comma-separated)
-    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    #[arg(short = 't', long = "eval", alias = "test", value_name = "NAME", action = ArgAction::Append)]
     pub evals: Vec<String>,
     /// Only these experiments; !NAME excludes
     #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]
@@ -70,6 +71,7 @@ impl From<&NameArgs> for SelectionSettings {
 
 /// A part of the suite, and what replaces its own values.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
     #[command(flatten)]
     pub names: NameArgs,
@@ -82,11 +84,12 @@ pub struct SelectionArgs {
 
 /// What replaces the suite's own values.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Instead of the suite's values")]
 pub struct InsteadArgs {
-    /// Run every variant with this agent instead (`terca validate` checks the evals themselves)
+    /// Use this agent for every variant
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Run every variant with this model instead; the agent's own option or setting is used
+    /// Use this model for every variant
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// The agent's time limit, instead of the suite's
@@ -98,7 +101,7 @@ pub struct InsteadArgs {
     /// The network of every sandboxed agent, instead of the suite's: off, model, open, or hosts
     #[arg(long, value_name = "HOSTS", value_parser = network)]
     pub network: Option<Network>,
-    /// The gateway between agents and their models, instead of the suite's
+    /// The gateway (Terca's own server between agents and models, which counts tokens), instead of the suite's
     #[arg(long, value_name = "MODE", value_parser = one_of::<GatewayMode>(&["off", "meter", "record"]))]
     pub gateway: Option<GatewayMode>,
     /// The seed for the order of trials (default: random; it is recorded)
@@ -143,6 +146,7 @@ pub struct TrialArgs {
 
 /// The way in which trials are run.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Limits")]
 pub struct ConductArgs {
     /// Stop starting trials once the known spending reaches this amount
     #[arg(long, value_name = "USD", value_parser = usd)]
@@ -157,7 +161,7 @@ pub struct ConductArgs {
     #[arg(long, value_name = "N", value_parser = within(settings::RETRIES))]
     pub retries: Option<u32>,
     /// The workspaces to keep on disk
-    #[arg(long, default_value = "changed", value_parser = keep())]
+    #[arg(long, help_heading = "Output", default_value = "changed", value_parser = keep())]
     pub keep: Keep,
     /// Run the `prepare` steps again instead of using the cached ones
     #[arg(long)]
@@ -183,6 +187,7 @@ impl ConductArgs {
 
 /// The workers that trials run on.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Limits")]
 pub struct WorkerArgs {
     /// Run trials on these workers; `local` is this machine (repeatable, comma-separated)
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
@@ -191,6 +196,7 @@ pub struct WorkerArgs {
 
 /// What exit status 0 demands.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Verdict and exit status")]
 pub struct DemandArgs {
     /// Exit with 0 if at least this share of the judged trials passed (default: 1.0, or 0 with --fail-on)
     #[arg(long, value_name = "RATE", value_parser = share)]
@@ -212,6 +218,7 @@ impl From<&DemandArgs> for Demand {
 
 /// The outputs of a run for a CI system, beside its exit status.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
 pub struct CiArgs {
     /// Also write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
@@ -223,6 +230,7 @@ pub struct CiArgs {
 
 /// How a run is shown while it goes on, and how much is said about it.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
 pub struct DisplayArgs {
     /// How to show progress: a live display, lines of text, or one JSON event per line
     #[arg(long, value_enum, default_value_t = Format::Auto)]

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod documented;
+mod other_flags;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -28,19 +29,19 @@ pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    run: RunArgs,
-    #[command(flatten)]
     common: Common,
     /// Print the version number
-    #[arg(short = 'V', short_alias = 'v', long = "version")]
+    #[arg(short = 'V', visible_short_alias = 'v', long = "version")]
     version: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 /// Does what the arguments of this process ask for.
 pub fn run() -> ExitCode {
     let cli = match read(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(error) => refuse(&error),
+        Err(error) => refuse(error),
     };
     if cli.version {
         screen::out(VERSION);
@@ -76,10 +77,11 @@ fn help_of_help(mut words: Vec<OsString>) -> Vec<OsString> {
 
 /// Shows what is wrong, under the code that every error has, and ends the program. Help that was asked for is no
 /// error.
-fn refuse(error: &clap::Error) -> ! {
+fn refuse(mut error: clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit()
     }
+    other_flags::advise(&mut error, &Cli::command());
     let rendered = error.render();
     let text = if screen::colour(Colour::Auto, &std::io::stderr()) {
         rendered.ansi().to_string()
@@ -87,7 +89,8 @@ fn refuse(error: &clap::Error) -> ! {
         rendered.to_string()
     };
     let code = format!("error[{}]:", Code::Usage.as_str());
-    screen::err_painted(&text.replacen("error:", &code, 1));
+    let text = text.replacen("error:", &code, 1).replace("tip:", "help:");
+    screen::err_painted(&text);
     std::process::exit(error.exit_code())
 }
 

@@ -170,7 +170,9 @@ pub fn out_views(views: &[Answer], common: &Common) {
         .map(|view| view.render(out_palette(common.color)))
         .collect();
     let text = texts.join("\n");
-    write_line(std::io::stdout(), &shown_painted(&text), Printed::Text);
+    if !text.is_empty() {
+        write_line(std::io::stdout(), &shown_painted(&text), Printed::Text);
+    }
 }
 
 /// Writes a text to standard error.

@@ -8,7 +8,7 @@ use crate::trial_error::ErrorKind;
 
 /// The words by which the errors of all agents and services are known, in lower case. They are looked through in order: the
 /// advice that comes with a limit mentions keys too, and every refusal may be called an error of the service.
-const WORDS: [(ErrorKind, &[&str]); 4] = [
+const WORDS: [(ErrorKind, &[&str]); 5] = [
     (
         ErrorKind::Mcp,
         &[
@@ -17,13 +17,19 @@ const WORDS: [(ErrorKind, &[&str]); 4] = [
         ],
     ),
     (
+        ErrorKind::Credit,
+        &[
+            "credit balance", "insufficient credit", "credits exhausted", "insufficient balance",
+            "payment required",
+        ],
+    ),
+    (
         ErrorKind::RateLimit,
         &[
             "rate limit", "rate_limit", "ratelimit", "quota", "too many requests", "usage limit",
-            "hour limit", "weekly limit", "credit balance", "insufficient credit",
-            "credits exhausted", "budgetexceeded", "premium requests", "resource_exhausted",
-            "suggested retry after", "throttl", "(429)", "\"code\":429", "status 429",
-            "status: 429", "api error: 429",
+            "hour limit", "weekly limit", "budgetexceeded", "premium requests",
+            "resource_exhausted", "suggested retry after", "throttl", "(429)", "\"code\":429",
+            "status 429", "status: 429", "api error: 429",
         ],
     ),
     (
@@ -71,6 +77,7 @@ pub(super) fn classify(status: Option<u16>, text: &str) -> Option<ErrorKind> {
 pub(super) fn by_status(status: u16) -> Option<ErrorKind> {
     match status {
         401 | 403 => Some(ErrorKind::Auth),
+        402 => Some(ErrorKind::Credit),
         429 => Some(ErrorKind::RateLimit),
         500.. => Some(ErrorKind::ModelApi),
         _ => None,
@@ -134,6 +141,11 @@ mod tests {
             (None, "[API Error: 403 Forbidden]", Some(ErrorKind::Auth)),
             (None, "[API Error: 500 mock]", Some(ErrorKind::ModelApi)),
             (None, "Something else", None),
+            (
+                Some(400),
+                "Your credit balance is too low to access the Anthropic API",
+                Some(ErrorKind::Credit),
+            ),
             (Some(503), "", Some(ErrorKind::ModelApi)),
         ] {
             assert_eq!(classify(status, text), kind, "{status:?} {text}");

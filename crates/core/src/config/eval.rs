@@ -265,15 +265,22 @@ fn warn_of_a_file(prompt: &Located<String>, reader: &mut Reader<'_>) {
         return;
     }
     let path = reader.beside(&Located::new(written.to_owned(), prompt.place));
-    if reader.surroundings.kind(&path) == PathKind::File {
+    let is_there = reader.surroundings.kind(&path) == PathKind::File;
+    if is_there || written.ends_with(".md") || written.ends_with(".txt") {
         let message = format!("the prompt is `{written}`, which is the name of a file");
+        let help = match is_there {
+            true => format!("write `promptFile: {written}`"),
+            false => format!(
+                "make the file and write `promptFile: {written}`, or write the task as a sentence"
+            ),
+        };
         reader.problems.push(
             Diagnostic::warning(Code::PromptIsAFile, message)
                 .at(
                     prompt.place,
                     "the agent gets this word instead of the text of the file",
                 )
-                .help(format!("write `promptFile: {written}`")),
+                .help(help),
         );
     }
 }

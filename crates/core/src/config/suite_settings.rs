@@ -168,7 +168,7 @@ pub(super) fn mcp_preflight() -> Kind<McpPreflight> {
         .called("`true`, `false`")
         .map(|limit| McpPreflight(limit.value));
     let limit = object("mcpPreflight", "`mcpPreflight`", preflight)
-        .linked("[map](terca-yaml.md#servers-are-asked-first)")
+        .linked("[map](terca-yaml.md#preflight-check)")
         .kind();
     or_map(switch, limit)
 }

@@ -70,12 +70,12 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Grade, NoVerdict> {
     }
     let Some(line) = last_line(&end.stdout) else {
         return Err(NoVerdict(
-            "it gave no score: nothing on standard output".into(),
+            "it gave no score: nothing on standard output; print a number from 0 to 1".into(),
         ));
     };
     let (score, message) = read(line, &end.mask).ok_or_else(|| {
         NoVerdict(format!(
-            "it gave no score: the last line of its output is {:?}",
+            "it gave no score: the last line of its output is {:?}, not a number from 0 to 1",
             shortened(&end.mask.masked(line))
         ))
     })?;

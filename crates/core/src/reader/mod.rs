@@ -8,12 +8,14 @@
 pub(crate) mod agent;
 mod context;
 pub(crate) mod describe;
+mod doubts;
 mod fields;
 mod kind;
 mod object;
 pub(crate) mod paths;
 pub(crate) mod patterns;
 mod surroundings;
+mod unclosed;
 mod values;
 mod yaml;
 mod yaml_errors;

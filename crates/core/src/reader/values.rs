@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::kind::unlike;
 use super::{Kind, Node, Reader, Value};
-use crate::text::{Code, Diagnostic, Located, prose};
+use crate::text::{Code, Diagnostic, Located, prose, shell};
 
 /// Any text.
 pub(crate) fn text() -> Kind<Located<String>> {
@@ -67,9 +67,25 @@ pub(crate) fn command_line() -> Kind<Located<String>> {
         json!({ "type": ["string", "boolean"], "pattern": "\\S" }),
         |node, reader| match node.value {
             Value::Bool { written, .. } => Some(Located::new(written, node.place)),
+            Value::List(ref words) => {
+                let words: Option<Vec<&str>> = words.iter().map(word_of).collect();
+                let line = words.map(|words| shell::joined(&words));
+                let help = line.map(|line| format!("write it as one text: `{line}`"));
+                reader.refuse(unlike(&node, "text").maybe_help(help))
+            }
             _ => read_filled_text(node, reader),
         },
     )
+}
+
+/// Returns the text of a word of a command.
+fn word_of(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Text(written) | Value::Number { written, .. } | Value::Bool { written, .. } => {
+            Some(written)
+        }
+        _ => None,
+    }
 }
 
 /// `true` or `false`.
@@ -135,13 +151,31 @@ fn number<T: 'static>(
                 format!("expected {expected}, found {written}"),
             )
             .at(node.place, ""),
-            Value::Text(text) if text.trim().parse::<f64>().is_ok() => {
-                unlike(&node, &expected).help("remove the quotes")
-            }
+            Value::Text(text) => unlike(&node, &expected).maybe_help(without_unit(text)),
             _ => unlike(&node, &expected),
         };
         reader.refuse(problem)
     })
+}
+
+/// Says how to write a number that is in quotes or has a unit. Times are in seconds.
+fn without_unit(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (number, unit) = match text.find(|c: char| !c.is_ascii_digit() && c != '.') {
+        Some(end) => text.split_at(end),
+        None => (text, ""),
+    };
+    let number: f64 = number.parse().ok()?;
+    let seconds = match unit.trim() {
+        "" => return Some("remove the quotes".to_owned()),
+        "s" | "sec" | "seconds" => number,
+        "m" | "min" | "minutes" => number * 60.0,
+        "h" | "hours" => number * 3600.0,
+        _ => return Some(format!("write `{number}`, without a unit")),
+    };
+    Some(format!(
+        "write `{seconds}`: times are in seconds, without a unit"
+    ))
 }
 
 type Bounds = (Bound<f64>, Bound<f64>);

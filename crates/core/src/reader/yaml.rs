@@ -10,6 +10,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Location, Spanned};
 
+use super::doubts::{report_key, report_quotes};
 use super::yaml_errors::{KEEP_ONE, duplicate_message, is_duplicate, syntax_problem};
 use crate::text::source::{FileId, Sources};
 use crate::text::{Code, Diagnostic, Diagnostics, Located, Place};
@@ -128,7 +129,7 @@ pub(super) fn parse(file: FileId, sources: &Sources, problems: &mut Diagnostics)
             let place = error
                 .location()
                 .map_or(beginning, |at| place(at, file, text));
-            problems.push(syntax_problem(place, &error, DEPTH_LIMIT));
+            problems.push(syntax_problem(place, &error, text, DEPTH_LIMIT));
             root
         }
     }
@@ -190,7 +191,10 @@ fn node(
         },
         Parsed::Integer(value) => number(value as f64, Some(value), parsed.defined, text),
         Parsed::Float(value) => number(value, None, parsed.defined, text),
-        Parsed::Text(value) => Value::Text(value),
+        Parsed::Text(value) => {
+            report_quotes(&value, here, problems);
+            Value::Text(value)
+        }
         Parsed::List(items) => Value::List(
             items
                 .into_iter()
@@ -204,6 +208,9 @@ fn node(
                     key_text(key, file, text, problems)?,
                     node(value, file, text, problems)?,
                 );
+                if let Value::Text(text) = &value.value {
+                    report_key(&key, text, value.place, problems);
+                }
                 insert(&mut map, key, value, problems);
             }
             return Some(Node {

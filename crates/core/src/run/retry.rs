@@ -39,6 +39,7 @@ pub fn wait(error: &TrialError, attempts: u32, draw: f64) -> Option<Duration> {
     match error.kind {
         ErrorKind::Setup
         | ErrorKind::Auth
+        | ErrorKind::Credit
         | ErrorKind::Model
         | ErrorKind::AgentMissing
         | ErrorKind::Delivery
@@ -65,7 +66,7 @@ fn doubled(first: Duration, longest: Duration, attempts: u32, draw: f64) -> Dura
 pub fn is_hopeless(kind: ErrorKind) -> bool {
     matches!(
         kind,
-        ErrorKind::Auth | ErrorKind::Model | ErrorKind::AgentMissing
+        ErrorKind::Auth | ErrorKind::Credit | ErrorKind::Model | ErrorKind::AgentMissing
     )
 }
 

@@ -9,6 +9,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::text::Code;
+use crate::text::keys::hidden;
 use crate::text::source::{Place, Sources};
 
 /// How serious a problem is.
@@ -296,7 +297,7 @@ fn snippet<'a>(
                 marker.label(label.text.as_str())
             }
         });
-    Snippet::source(file.text.as_str())
+    Snippet::source(hidden(&file.text))
         .path(file.label.as_str())
         .annotations(markers)
 }

@@ -7,6 +7,7 @@ pub mod explain;
 pub(crate) mod globs;
 pub mod json;
 pub mod json_strings;
+pub(crate) mod keys;
 pub mod mask;
 pub mod prose;
 pub mod shell;

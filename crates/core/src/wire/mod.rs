@@ -380,12 +380,12 @@ impl Wire {
     pub fn difference(&self, reported: &Usage) -> Option<String> {
         let seen = self.usage();
         let figures = [
-            ("requests", reported.requests, seen.requests),
-            ("input tokens", reported.input_tokens, seen.input_tokens),
+            ("request", reported.requests, seen.requests),
+            ("input token", reported.input_tokens, seen.input_tokens),
             (
-                "cached input tokens", reported.cached_input_tokens, seen.cached_input_tokens,
+                "cached input token", reported.cached_input_tokens, seen.cached_input_tokens,
             ),
-            ("output tokens", reported.output_tokens, seen.output_tokens),
+            ("output token", reported.output_tokens, seen.output_tokens),
         ];
         let mut different = Vec::new();
         if let (Some(reported), Some(seen)) = (reported.cost_usd, self.cost_usd)
@@ -398,11 +398,12 @@ impl Wire {
             if let (Some(reported), Some(seen)) = (reported, seen)
                 && is_notable(reported, seen)
             {
-                different.push(format!("{reported} {what} (the gateway counted {seen})"));
+                let reported = prose::count(reported as usize, what);
+                different.push(format!("{reported} (the gateway counted {seen})"));
             }
         }
         (!different.is_empty())
-            .then(|| format!("the agent reports {}", prose::list(&different, "and")))
+            .then(|| format!("the agent reported {}", prose::list(&different, "and")))
     }
 }
 
@@ -533,7 +534,7 @@ mod tests {
         reported.requests = None;
         assert_eq!(
             wire.difference(&reported).as_deref(),
-            Some("the agent reports 1500 input tokens (the gateway counted 100)")
+            Some("the agent reported 1500 input tokens (the gateway counted 100)")
         );
     }
 }

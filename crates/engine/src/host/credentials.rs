@@ -160,11 +160,16 @@ pub fn given(access: &Access) -> Option<String> {
         .credentials
         .iter()
         .map(|name| match name.as_str() {
-            "config" => "a key in `config`".to_owned(),
+            "config" => "the key in `config`".to_owned(),
             name => name.to_owned(),
         })
         .collect();
-    (!given.is_empty()).then(|| format!("its credentials: {}", prose::list(&given, "and")))
+    (!given.is_empty()).then(|| {
+        format!(
+            "the service refused its credentials: replace {}",
+            prose::list(&given, "and")
+        )
+    })
 }
 
 /// Says which variables an agent can sign in with; `None` where it has none.

@@ -43,10 +43,20 @@ const NPM_SETTINGS: [&str; 12] = [
 /// Parts of the names of settings whose values are secrets.
 const SECRET_WORDS: [&str; 5] = ["token", "auth", "password", "secret", "passwd"];
 
-/// Programs that use registries.
-const PROGRAMS: [&str; 18] = [
-    "npm", "npx", "pnpm", "yarn", "bun", "bunx", "node", "pip", "pip3", "pipx", "uv", "uvx",
-    "poetry", "python", "python3", "cargo", "go", "tox",
+/// Programs that use registries, and the beginnings of the names of their variables and files, in lower case.
+const PROGRAMS: [(&[&str], &[&str]); 4] = [
+    (
+        &["npm", "npx", "pnpm", "yarn", "bun", "bunx", "node"],
+        &["npm", "node", "yarn", "netrc"],
+    ),
+    (
+        &[
+            "pip", "pip3", "pipx", "uv", "uvx", "poetry", "python", "python3", "tox",
+        ],
+        &["pip", "config/pip", "uv", "config/uv", "poetry", "netrc"],
+    ),
+    (&["cargo"], &["cargo", "netrc"]),
+    (&["go"], &["go", "netrc"]),
 ];
 
 /// Returns the variables that name registries.
@@ -95,11 +105,18 @@ pub fn names(host: &Host) -> Vec<String> {
     as_written(variables(host).into_keys(), &files(host))
 }
 
-/// Returns whether a command may ask a registry, as far as its text tells.
-pub fn may_be_asked_by(command: &str) -> bool {
-    command
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| PROGRAMS.contains(&word))
+/// Returns whether a command may need a variable or file of this name, as far as its text tells.
+pub fn may_be_needed_by(command: &str, name: &str) -> bool {
+    let name = name
+        .trim_start_matches(['$', '~', '/', '.'])
+        .to_ascii_lowercase();
+    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let mut kinds = PROGRAMS
+            .iter()
+            .filter(|(programs, _)| programs.contains(&word));
+        kinds.any(|(_, begins)| begins.iter().any(|begin| name.starts_with(begin)))
+    })
 }
 
 /// Copies the files of registries into a trial's home, readable by its user only. A file that set-up has made there itself
@@ -196,6 +213,25 @@ fn netrc_passwords(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_needs_the_settings_of_its_own_program() {
+        for (command, name, is_needed) in [
+            ("npm ci", "$PIP_CERT", false),
+            ("pip install -r requirements.txt", "$PIP_CERT", true),
+            ("cargo build", "$PIP_CERT", false),
+            ("python3 -m build", "~/.config/pip/pip.conf", true),
+            ("pnpm install", "~/.npmrc", true),
+            ("go build", "$GOPROXY", true),
+            ("cat go.txt", "$NPM_TOKEN", false),
+        ] {
+            assert_eq!(
+                may_be_needed_by(command, name),
+                is_needed,
+                "{command} {name}"
+            );
+        }
+    }
 
     #[test]
     fn settings_of_registries_are_told_from_settings_of_the_machine() {

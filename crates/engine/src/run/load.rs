@@ -301,15 +301,13 @@ impl RunPlan {
 
     /// Returns the names of the registries' variables and files that this machine has and the plan's commands may need.
     pub fn registries(&self, host: &Host) -> Vec<String> {
-        let is_asked = self.trials.iter().any(|trial| {
-            let mut commands = trial.case.commands();
-            commands.any(|command| registries::may_be_asked_by(command.line))
-        });
-        if is_asked || self.suite.pass_registries {
-            registries::names(host)
-        } else {
-            Vec::new()
-        }
+        let mut names = registries::names(host);
+        let is_needed = |name: &String| {
+            let mut commands = self.trials.iter().flat_map(|trial| trial.case.commands());
+            commands.any(|command| registries::may_be_needed_by(command.line, name))
+        };
+        names.retain(|name| self.suite.pass_registries || is_needed(name));
+        names
     }
 
     /// Returns the variables of this machine that the suite and its agents use, for workers on others.

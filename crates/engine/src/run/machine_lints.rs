@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use terca_core::agent::AgentChoice;
+use terca_core::agent::mcp::McpServer;
 use terca_core::config::sandbox::{ContainerEngine, Sandbox};
 use terca_core::config::suite::Setup;
 use terca_core::plan::lints::drop_allowed;
@@ -13,7 +14,7 @@ use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
 use terca_core::text::prose;
 
 use crate::host::credentials;
-use crate::host::environment::{Host, find_program};
+use crate::host::environment::{Host, Variables, find_program};
 use crate::run::clean::bytes_below;
 use crate::run::load::RunPlan;
 
@@ -36,6 +37,7 @@ pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
                     .for_each(|problem| problems.push(problem));
             }
         }
+        missing_servers(case, plan, host, problems);
         let choice = &case.variant.agent;
         if known.contains(&choice) {
             continue;
@@ -103,9 +105,7 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
         return None;
     }
     let env = host.of_agent(profile, &case.env);
-    let path = env.get("PATH").map(String::as_str);
-    let path = path.or(host.get("PATH")).unwrap_or_default();
-    if find_program(program, path).is_none() {
+    if find_program(program, path_of(&env, host)).is_none() {
         let message = format!(
             "the agent `{}` is not installed: no program `{program}` was found",
             profile.name
@@ -123,6 +123,46 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
     let message = format!("the agent `{}` has no credentials", profile.name);
     let help = credentials::how_to_sign_in(profile)?;
     Some(Diagnostic::warning(Code::AgentNotReady, message).help(help))
+}
+
+fn path_of<'a>(env: &'a Variables, host: &'a Host) -> &'a str {
+    let own = env.get("PATH").map(String::as_str);
+    own.or(host.get("PATH")).unwrap_or_default()
+}
+
+/// Reports the MCP servers of a case whose programs are not on this machine.
+fn missing_servers(case: &Case, plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
+    let variant = &case.variant;
+    if (variant.sandbox.as_ref()).is_some_and(Sandbox::is_container) {
+        return;
+    }
+    let env = host.of_agent(variant.agent.agent.profile(), &case.env);
+    for (name, server) in &variant.mcp_servers {
+        let McpServer::Stdio { command, .. } = server else {
+            continue;
+        };
+        // A path is checked where it is read, or is one in the workspace.
+        if command.contains('/') || find_program(command, path_of(&env, host)).is_some() {
+            continue;
+        }
+        let message =
+            format!("the MCP server `{name}` is not installed: no program `{command}` was found");
+        let setups = plan
+            .suite
+            .environments
+            .iter()
+            .chain(&plan.suite.experiments);
+        let mut names = setups
+            .filter_map(|setup| setup.mcp_servers.set())
+            .flatten()
+            .map(|(name, _)| name);
+        let place = names.find(|written| written.value == *name);
+        problems.push(
+            Diagnostic::warning(Code::AgentNotReady, message)
+                .maybe_at(place.map(|name| name.place), "no agent could start it")
+                .help("install it, or put it into `PATH`"),
+        );
+    }
 }
 
 /// Adds the place at which the suite chooses the agent.

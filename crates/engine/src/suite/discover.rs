@@ -210,10 +210,17 @@ fn read(
                 start,
                 end: start,
             };
+            let is_utf_16 = matches!(error.as_bytes(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+            let (message, from) = match is_utf_16 {
+                true => ("the file is UTF-16 text, not UTF-8", "utf-16"),
+                false => ("the file is not UTF-8 text", "latin1"),
+            };
             problems.push(
-                Diagnostic::error(Code::UnreadableFile, "the file is not UTF-8 text")
+                Diagnostic::error(Code::UnreadableFile, message)
                     .at(place, "the first byte that is not")
-                    .help("save it as UTF-8; `iconv -f latin1 -t utf-8` turns Latin-1 into it"),
+                    .help(format!(
+                        "save it as UTF-8 in your editor, or convert it: `iconv -f {from} -t utf-8 OLD > NEW`"
+                    )),
             );
             None
         }

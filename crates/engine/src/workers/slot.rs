@@ -272,7 +272,7 @@ impl SlotThread {
         opened.not_contained = opened.not_contained.as_deref().map(shown);
         opened.networks = opened.networks.iter().map(|words| shown(words)).collect();
         if opened.sandboxes.len() != self.request.order.fingerprints.len() {
-            let words = "it does not say how agents are contained there";
+            let words = "it does not say which sandbox agents have there";
             return Err(WorkerError::Lost(words.to_owned()));
         }
         let first = self.request.first.get_or_init(|| opened.clone());
@@ -285,7 +285,7 @@ impl SlotThread {
         Err(WorkerError::Refused {
             node: node.to_owned(),
             reason: format!(
-                "agents would be contained by {} there, and are by {} elsewhere in this run",
+                "the sandbox of agents would be {} there, and is {} elsewhere in this run",
                 name(found),
                 name(expected)
             ),

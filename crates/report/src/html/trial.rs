@@ -221,7 +221,7 @@ fn facts(head: &TrialHead, report: &TrialReport) -> Markup {
         dl.figures {
             (fact("Agent", Some(agent)))
             (fact("Model", model))
-            (fact("Contained by", contained_by))
+            (fact("Sandbox", contained_by))
             (fact("Ran on", report.ran_on.as_ref()))
             (fact("Network", report.network.as_ref().map(|network| network.mode.word())))
             (fact("Agent's time", time))

@@ -93,10 +93,12 @@ impl Answer {
         self.columns = columns;
     }
 
-    /// Adds words in lines as wide as the screen, all but the first indented further.
+    /// Adds words in lines as wide as the screen, all but the first indented further. A sign stays with its number.
     pub(crate) fn paragraph(&mut self, (role, label): (Role, &str), text: &str, indent: usize) {
         let mut line = plain(&spaces(indent)).with(role, label);
-        for (index, word) in clean(text).split(' ').enumerate() {
+        let text = (clean(text).replace(" %", "\u{a0}%")).replace(" ×", "\u{a0}×");
+        for (index, word) in text.split(' ').enumerate() {
+            let word = &word.replace('\u{a0}', " ");
             if index > 0 && line.width() + 1 + width(word) > self.columns {
                 let next = plain(&spaces(indent + INDENT)).plain(word);
                 self.line(std::mem::replace(&mut line, next));
@@ -123,5 +125,25 @@ impl Answer {
             .iter()
             .map(|line| line.render(palette) + "\n")
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_stays_with_its_number() {
+        let mut answer = Answer::new(12);
+        answer.paragraph(
+            (Role::Plain, ""),
+            "passed in 25 % of all at 1.5 × the cost",
+            0,
+        );
+        let text = answer.render(Palette::new(false));
+        assert_eq!(
+            text,
+            "passed in\n  25 % of\n  all at\n  1.5 × the\n  cost\n"
+        );
     }
 }

@@ -28,7 +28,7 @@ const LEFT_OUT: [&[&str]; 5] = [
     &["time", "tokens", "p", "cost"],
     &["time", "tokens", "p", "cost", "pass rate"],
 ];
-const HINT: &str = "hint: ";
+const HINT: &str = "note: ";
 const WARNING: &str = "warning: ";
 const WIDEST_NAME: usize = 36;
 

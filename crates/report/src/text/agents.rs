@@ -33,10 +33,15 @@ pub fn agents_table<'a>(
     short: fn(&Utf8Path) -> &Utf8Path,
 ) -> Answer {
     let mut answer = Answer::new(UNLIMITED);
+    let mut missing: Vec<&str> = Vec::new();
     for row in rows {
         let Some(tested) = row.tested_version else {
             continue;
         };
+        if row.program.is_none() && !row.of_suite {
+            missing.push(&row.agent);
+            continue;
+        }
         let version = match &row.version {
             None => "the version is not known".to_owned(),
             Some(version) if version == tested => format!("{version}, the tested version"),
@@ -56,6 +61,13 @@ pub fn agents_table<'a>(
                 answer.line(plain(&format!("    {}", credentials(row))));
             }
         }
+    }
+    if !missing.is_empty() {
+        let names = missing.join(", ");
+        answer.line(dim(&format!("- not installed: {names}")));
+        answer.line(dim(
+            "    to install one: its command is under `agents` of `terca doctor --format json`",
+        ));
     }
     answer
 }
@@ -103,6 +115,11 @@ mod tests {
             },
             AgentRow {
                 program: None,
+                ..here.clone()
+            },
+            AgentRow {
+                program: None,
+                of_suite: false,
                 ..here
             },
         ];

@@ -107,15 +107,22 @@ fn unique<'a>(kinds: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     kinds.into_iter().map(|(kind, _)| kind).collect()
 }
 
-/// The command that explains the kinds of those errors.
-fn explained(results: &Results) -> Option<StyledLine> {
+/// What to do about the kinds of those errors, and the command that explains them.
+fn explained(results: &Results) -> Vec<StyledLine> {
     const MOST: usize = 3;
     let trials = results.trials.iter();
     let errors = trials.filter_map(|trial| trial.report.error.as_ref());
-    let mut kinds = unique(errors.map(|error| error.kind.as_str()));
+    let mut kinds = grouped(errors.map(|error| (error.kind.as_str(), error.kind.help())));
     kinds.truncate(MOST);
-    let said = format!("more: terca explain {}", kinds.join(" "));
-    (!kinds.is_empty()).then(|| dim(&said))
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let help = (kinds.iter()).flat_map(|(kind, help)| {
+        (help.first()).map(|help| bold("help: ").plain(&format!("{kind}: {help}")))
+    });
+    let words: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
+    let more = dim(&format!("more: terca explain {}", words.join(" ")));
+    help.chain([more]).collect()
 }
 
 /// Says which variants were stopped, since their further trials would have ended in the same error. A few have a
@@ -138,8 +145,9 @@ pub(crate) fn stopped(results: &Results) -> Vec<String> {
 }
 
 fn not_started(name: &str, trials: usize, kinds: &str) -> String {
+    let each = if trials == 1 { "it" } else { "each" };
     let trials = prose::count(trials, "trial");
-    format!("{name}: {trials} not started after an error that each would have had ({kinds})")
+    format!("{name}: {trials} skipped: {each} would fail with the same error ({kinds})")
 }
 
 /// An arm that ran on another model than its name says is not the arm that was meant. Each pair of models has a line.
@@ -311,13 +319,13 @@ mod tests {
         assert_eq!(
             said(2),
             [
-                "mock.experiment-1: 1 trial not started after an error that each would have had (auth)",
-                "mock.experiment-2: 2 trials not started after an error that each would have had (auth)",
+                "mock.experiment-1: 1 trial skipped: it would fail with the same error (auth)",
+                "mock.experiment-2: 2 trials skipped: each would fail with the same error (auth)",
             ]
         );
         assert_eq!(
             said(15),
-            ["15 variants: 120 trials not started after an error that each would have had (auth)"]
+            ["15 variants: 120 trials skipped: each would fail with the same error (auth)"]
         );
     }
 

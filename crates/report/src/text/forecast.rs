@@ -16,8 +16,8 @@
 //! ```
 
 use terca_core::analysis::forecast::{Detect, Expense, Forecast};
-use terca_core::analysis::summary::Proposal;
 use terca_core::analysis::summary::wording::{percent, size};
+use terca_core::analysis::summary::{MOST_EVALS, Proposal};
 use terca_core::run::event::TrialHead;
 use terca_core::stats::CannotTell;
 use terca_core::text::prose;
@@ -169,19 +169,21 @@ fn basis(forecast: &Forecast) -> Vec<(Role, &'static str, String)> {
 /// The answer to `--detect`.
 fn ways(detect: &Detect) -> String {
     let difference = size(detect.difference);
-    let way = |proposal: &Option<Proposal>, more: &str| match proposal {
-        Some(proposal) => way(proposal),
-        None => format!("more {more} than is practical"),
-    };
     let here = match &detect.with_these_evals {
         _ if detect.is_seen => format!("This plan can detect {difference} on these evals."),
         here => format!(
             "Detecting {difference} on these evals needs {}.",
-            way(here, "trials")
+            here.as_ref()
+                .map_or("more trials than is practical".to_owned(), way)
         ),
     };
-    let beyond = way(&detect.beyond, "evals");
-    format!("{here} Detecting it for other tasks needs {beyond}.")
+    let beyond = match &detect.beyond {
+        Some(proposal) => format!("Detecting it for other tasks needs {}.", way(proposal)),
+        None => format!(
+            "To detect {difference} on other tasks you would need more than {MOST_EVALS} evals."
+        ),
+    };
+    format!("{here} {beyond}")
 }
 
 /// `8 evals × 45 repetitions (720 trials, about $23.10 and 1h 04m)`.

@@ -115,7 +115,7 @@ pub(crate) fn explained<'a>(proof: &Proof<'a>, flaw: Flaw) -> (String, Option<&'
             proof.nop,
         ),
         Flaw::Gameable => (
-            "it passes when the agent only cheats; make its tests independent of files that the agent can change"
+            "it passes without the work: either the prompt gives the answer away, or the tests rely on files that the agent can change"
                 .to_owned(),
             proof.cheat,
         ),

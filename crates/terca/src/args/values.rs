@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, StringValueParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use terca_core::config::sandbox::Sandbox;
 use terca_core::config::verdict::margin_of_points;
@@ -11,9 +11,12 @@ use terca_core::run::settings::{Keep, check_budget, check_seconds, check_share};
 use terca_core::wire::network::Network;
 
 /// Parses a whole number in a range.
-pub fn within(range: RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
-    let (first, last) = range.into_inner();
-    clap::value_parser!(u32).range(i64::from(first)..=i64::from(last))
+pub fn within(range: RangeInclusive<u32>) -> impl TypedValueParser<Value = u32> {
+    StringValueParser::new().try_map(move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        let (first, last) = (range.start(), range.end());
+        number.ok_or_else(|| format!("expected a whole number from {first} to {last}"))
+    })
 }
 
 /// Parses one of some words, as a document of Terca has them.

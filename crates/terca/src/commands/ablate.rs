@@ -50,7 +50,7 @@ pub struct AblateArgs {
     write: Option<Utf8PathBuf>,
     /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable,
     /// comma-separated)
-    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    #[arg(short = 't', long = "eval", alias = "test", value_name = "NAME", action = ArgAction::Append)]
     evals: Vec<String>,
     /// Only these environments; !NAME excludes
     #[arg(short = 'e', long = "environment", value_name = "NAME", action = ArgAction::Append)]

@@ -11,7 +11,7 @@ use terca_engine::suite::discover;
 
 use crate::args::Common;
 use crate::args::values::age;
-use crate::cli_error::{CliError, MISUSE, Outcome};
+use crate::cli_error::{CliError, Outcome};
 use crate::run::output;
 use crate::screen;
 
@@ -35,8 +35,9 @@ pub(super) fn clean(args: &CleanArgs, common: &Common) -> Outcome {
     let list: String = found.iter().map(line).collect();
     let total = found.iter().map(|one| one.bytes).sum();
     screen::out(&format!("{list}{} in all", prose::bytes(total)));
-    if !args.yes {
-        agree()?;
+    if !args.yes && !agrees()? {
+        screen::err("nothing was removed");
+        return Ok(0);
     }
     let mut gone = 0;
     let mut freed = 0;
@@ -73,7 +74,7 @@ fn line(one: &Removable) -> String {
 }
 
 /// Asks; without anybody to ask, nothing is removed.
-fn agree() -> Result<(), CliError> {
+fn agrees() -> Result<bool, CliError> {
     if !std::io::stdin().is_terminal() {
         let error = CliError::misuse(
             Code::NobodyToAsk,
@@ -84,9 +85,5 @@ fn agree() -> Result<(), CliError> {
     screen::err("Remove all of this? [y/N]");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
-    if read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    screen::err("nothing was removed");
-    Err(CliError::shown(MISUSE))
+    Ok(read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,4 +1,4 @@
-//! `terca create-eval`: adds an eval to the suite around this directory.
+//! `terca create-eval`: adds an eval to the current suite.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;

@@ -29,7 +29,7 @@ pub struct MineArgs {
     /// A directory of a git repository
     #[arg(value_name = "PATH")]
     repository: Utf8PathBuf,
-    /// Look at commits of this time only, such as 90d, 8w or 1y
+    /// Only commits newer than this, such as 90d, 8w or 1y
     #[arg(long, value_name = "AGE", default_value = "1y", value_parser = age)]
     since: Duration,
     /// The most evals to write

@@ -48,7 +48,7 @@ pub enum Command {
     /// Make a new suite, for the library in this directory if there is one
     #[command(visible_alias = "create")]
     Init(init::InitArgs),
-    /// Add an eval to the suite around this directory
+    /// Add an eval to the current suite
     CreateEval(create_eval::CreateEvalArgs),
     /// Check the configuration and print the plan, without running it
     Check(check::CheckArgs),

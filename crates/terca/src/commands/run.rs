@@ -25,25 +25,25 @@ pub struct RunArgs {
     #[command(flatten)]
     selection: SelectionArgs,
     /// Run only the pairs of eval and variant that failed or ended in an error in the latest run
-    #[arg(long, conflicts_with = "aa")]
+    #[arg(long, help_heading = "Selection", conflicts_with = "aa")]
     failed: bool,
-    /// Run only the I-th of N equal parts of the plan; `terca merge` merges their runs
-    #[arg(long, value_name = "I/N")]
+    /// Run only the I-th of N equal shards of the plan; `terca merge` merges their runs
+    #[arg(long, help_heading = "Selection", value_name = "I/N")]
     shard: Option<Shard>,
-    /// Run the baseline against itself, under two names: any difference is chance or a fault of the setup
-    #[arg(long)]
+    /// A/A test: compare the baseline with itself
+    #[arg(long, help_heading = "Instead of the suite's values")]
     aa: bool,
-    #[command(flatten)]
-    conduct: ConductArgs,
     #[command(flatten)]
     demand: DemandArgs,
     /// Treat differences smaller than this (in percentage points) as equivalent (default: the suite's, or 10)
-    #[arg(long, value_name = "POINTS", value_parser = points)]
+    #[arg(long, help_heading = "Verdict and exit status", value_name = "POINTS", value_parser = points)]
     margin: Option<f64>,
+    #[command(flatten)]
+    conduct: ConductArgs,
     #[command(flatten)]
     display: DisplayArgs,
     /// Print the trials that would run, in order, and stop
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     dry_run: bool,
     #[command(flatten)]
     ci: CiArgs,

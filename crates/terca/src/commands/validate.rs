@@ -20,7 +20,7 @@ pub struct ValidateArgs {
     words: Vec<String>,
     /// Only these evals: names or parts of names, directories, globs, tag:NAME; !NAME excludes (repeatable,
     /// comma-separated)
-    #[arg(short = 't', long = "test", value_name = "NAME", action = ArgAction::Append)]
+    #[arg(short = 't', long = "eval", alias = "test", value_name = "NAME", action = ArgAction::Append)]
     evals: Vec<String>,
     /// The experiment to build on (default: the baseline)
     #[arg(short = 'x', long = "experiment", value_name = "NAME", action = ArgAction::Append)]

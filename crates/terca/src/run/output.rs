@@ -113,7 +113,7 @@ fn containment(
         _ => "it differs between variants",
     };
     Some(format!(
-        "{some} are contained by {program}; network: {network}"
+        "{some} run in a sandbox ({program}); network: {network}"
     ))
 }
 

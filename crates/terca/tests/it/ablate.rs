@@ -184,7 +184,7 @@ fn the_design_is_stored_and_read_again() {
     );
     let page = View::open(&project, &[]).get(&format!("runs/{run}/"));
     for said in [
-        "Parts</h2>", ">earns its place</button>", ">no effect shown</button>", "hint: ",
+        "Parts</h2>", ">earns its place</button>", ">no effect shown</button>", "note: ",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }

@@ -1,7 +1,7 @@
 //! `terca clean`, and what `terca list` says of the disk.
 
 use crate::common::project;
-use terca_testkit::Project;
+use terca_testkit::{Project, Terminal};
 
 fn with_a_layer() -> Project {
     project().file(
@@ -60,6 +60,19 @@ fn nothing_goes_without_being_asked_for() {
             .terca(&["clean", "--older-than", wrong])
             .expect_status(2);
     }
+}
+
+/// "No" is an answer, and no mistake.
+#[test]
+fn no_removes_nothing() {
+    let project = with_a_layer();
+    project.terca(&[]).expect_status(0);
+    let mut terminal = Terminal::start(project.command(&["clean"]));
+    terminal.wait_for("[y/N]").type_in("n\n");
+    let (status, said) = terminal.finish();
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("nothing was removed"), "{said}");
+    assert_eq!(count(&project, ".terca/cache"), 1);
 }
 
 #[test]

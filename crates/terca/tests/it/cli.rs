@@ -94,14 +94,6 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
             "unexpected argument '--frobnicate'",
         ),
         (&["frobnicate"], "no eval matches `frobnicate`"),
-        (
-            &["-n", "abc"],
-            "invalid value 'abc' for '--repetitions <N>'",
-        ),
-        (
-            &["-n", "0"],
-            "invalid value '0' for '--repetitions <N>': 0 is not in 1..=",
-        ),
         (&["-n=-1"], "invalid value '-1' for '--repetitions <N>'"),
         (
             &["-n", "1.5"],
@@ -110,7 +102,7 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
         (&["-n"], "a value is required for '--repetitions <N>'"),
         (
             &["-c", "0"],
-            "invalid value '0' for '--concurrency <N>': 0 is not in 1..=",
+            "invalid value '0' for '--concurrency <N>': expected a whole number from 1",
         ),
         (
             &["-c", "many"],
@@ -145,12 +137,12 @@ fn wrong_usage_is_refused_and_nothing_is_run() {
             &["--keep", "some"],
             "[possible values: changed, all, failed, none]",
         ),
-        (&["-t"], "a value is required for '--test <NAME>'"),
+        (&["-t"], "a value is required for '--eval <NAME>'"),
         (&["-n", "1", "-n", "2"], "cannot be used multiple times"),
         (&["check", "--dry-run"], "unexpected argument '--dry-run'"),
         (&["list", "extra"], "unexpected argument 'extra'"),
         (&["view", "a", "b"], "unexpected argument 'b'"),
-        (&["-t", "fib", "check"], "`--test`"),
+        (&["-t", "fib", "check"], "`--eval`"),
         (&["-n", "2", "run"], "`--repetitions`"),
         (&["--fail-fast", "list"], "`--fail-fast`"),
     ] {

@@ -238,7 +238,7 @@ fn a_key_in_the_settings_is_not_nothing() {
     assert_eq!(trial["error"]["kind"], "auth", "{trial}");
     let notes = trial["notes"].to_string();
     assert!(
-        notes.contains("its credentials: a key in `config`"),
+        notes.contains("its credentials: replace the key in `config`"),
         "{notes}"
     );
     // The key is written down nowhere, and the settings around it are.

@@ -168,7 +168,7 @@ fn other_figures_than_those_of_the_wire_are_noted() {
     let trial = project.only_trial();
     assert_eq!(
         notes(&trial),
-        ["the agent reports 99 output tokens (the gateway counted 57)"],
+        ["the agent reported 99 output tokens (the gateway counted 57)"],
         "half a percent is none"
     );
     assert_eq!(trial["stats"]["inputTokens"], 1000, "the wire counts");

@@ -186,7 +186,10 @@ fn an_agent_that_cannot_sign_in_says_with_which_credentials() {
         trial["notes"][0].as_str().unwrap().to_owned()
     };
     let project = playing("", "play 401");
-    assert_eq!(note(&project), "its credentials: $GEMINI_API_KEY");
+    assert_eq!(
+        note(&project),
+        "the service refused its credentials: replace $GEMINI_API_KEY"
+    );
     let project = project.env("GEMINI_API_KEY", "");
     let shown = project.terca(&[]).expect_status(3).stdout;
     let message = project.only_trial()["error"]["message"].clone();
@@ -200,11 +203,12 @@ fn an_agent_that_cannot_sign_in_says_with_which_credentials() {
     std::fs::write(&file, "{}").unwrap();
     assert_eq!(
         note(&project),
-        "its credentials: ~/.gemini/oauth_creds.json"
+        "the service refused its credentials: replace ~/.gemini/oauth_creds.json"
     );
     let shown = project.terca(&["show"]).stdout;
     assert!(
-        shown.contains(" its credentials: ~/.gemini/oauth_creds.json\n"),
+        shown
+            .contains(" the service refused its credentials: replace ~/.gemini/oauth_creds.json\n"),
         "{shown}"
     );
 }

@@ -90,7 +90,7 @@ fn a_test_that_cannot_tell_is_an_error_and_no_zero() {
     for (test, words) in [
         (
             "commandScore: echo good",
-            "test `t`: it gave no score: the last line of its output is \"good\"",
+            "test `t`: it gave no score: the last line of its output is \"good\", not a number from 0 to 1",
         ),
         ("commandScore: 'true'", "nothing on standard output"),
         ("commandScore: echo 0.5 >&2", "nothing on standard output"),

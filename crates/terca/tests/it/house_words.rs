@@ -49,6 +49,10 @@ pub const REPLACED: &[(&str, &str)] = &[
     ("nobody to ask", "not a terminal"),
     ("was proved", "was tested"),
     ("out of reach", "cannot be reached"),
+    ("contained by", "in a sandbox"),
+    ("are not contained", "run without a sandbox"),
+    ("equal parts", "equal shards"),
+    ("joins the runs", "merges the runs"),
 ];
 
 /// Sources whose words are the user's own, or those of another program, or are for a model.

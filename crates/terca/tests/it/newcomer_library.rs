@@ -81,12 +81,16 @@ fn travel(journey: &Journey) {
     assert_eq!(proven.matches(" proven").count(), 2, "{proven}");
 
     let run = see(&project, &["--color", "never"], 1);
-    assert_shows(&run, &[journey.assertion, "control", "with-rules"]);
+    assert_shows(&run, &[journey.assertion, "without-rules", "with-rules"]);
     assert_shows(&run, &["INCONCLUSIVE", "2 passed"]);
     let name = last_run(&project);
     let shown = see(&project, &["show"], 0);
     assert_shows(&shown, &[&name, journey.assertion, "001-exports"]);
-    let trial = see(&project, &["show", &name, "001-exports control #01"], 0);
+    let trial = see(
+        &project,
+        &["show", &name, "001-exports without-rules #01"],
+        0,
+    );
     assert_shows(&trial, &["001-exports", journey.assertion, "nothing"]);
     let good = see(&project, &["show", &name, "001-exports with-rules #01"], 0);
     assert!(!good.contains(journey.assertion), "{good}");

@@ -19,6 +19,16 @@ fn a_run_that_passes_is_one_line() {
         assert!(!outcome.stderr.contains("good"), "{}", outcome.stderr);
         assert!(!outcome.stderr.contains("note:"), "{}", outcome.stderr);
     }
+    // The evals of a validation that are sound have nothing to say.
+    let sound = project.file("good/_solution/done", "");
+    let proven = sound.terca(&["validate", "-q"]).expect_status(0);
+    assert_eq!(proven.stdout, "");
+}
+
+#[test]
+fn runs_that_go_on_are_quiet_too() {
+    let project = good_and_bad();
+    project.terca(&["-q"]).expect_status(0);
     let resumed = project.terca(&["resume", "-q"]).expect_status(0);
     assert_eq!(resumed.stdout, "");
     let graded = project.terca(&["regrade", "-q"]).expect_status(0);

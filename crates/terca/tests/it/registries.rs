@@ -122,3 +122,20 @@ fn a_file_that_set_up_changes_does_not_reach_the_agent() {
     let seen = project.trial_file("workspace/seen-by-agent");
     assert!(!seen.contains("npmrc") && !seen.contains("more"), "{seen}");
 }
+
+/// A package manager that fails without them is the moment to name them, and only its own.
+#[test]
+fn a_command_that_fails_without_them_names_them() {
+    let suite = "environments: [{name: e, agent: nop}]\n\
+                 prepare: [{command: 'echo pip: no matching distribution >&2; exit 1'}]\n";
+    let project = registries("").file("terca.yaml", suite);
+    project.terca(&[]).expect_status(3);
+    let trial = project.only_trial();
+    let message = trial["error"]["message"].as_str().unwrap();
+    assert!(
+        message.ends_with(
+            "; it did not get ~/.config/pip/pip.conf and ~/.netrc (`passRegistries: true` in terca.yaml passes them)"
+        ),
+        "{message}"
+    );
+}

@@ -70,6 +70,8 @@ fn evals_by_name_glob_list_and_tag() {
     for (args, expected) in [
         (&[][..], &["fib", "graph-bfs", "graph-dfs", "sort"][..]),
         (&["-t", "fib"], &["fib"]),
+        (&["--eval", "fib"], &["fib"]),
+        // The older name.
         (&["--test", "fib"], &["fib"]),
         (&["-t", "fib,sort"], &["fib", "sort"]),
         (&["-t", "fib", "-t", "sort"], &["fib", "sort"]),

@@ -203,7 +203,7 @@ pub(crate) fn an_agent_reaches_nothing_but_its_trial(engine: &Engine, more: &[&s
         .terca(&["run", "--sandbox", &engine.sandbox()])
         .expect_status(0);
     let first = format!(
-        "agents are contained by {}; network: model only\n",
+        "agents run in a sandbox ({}); network: model only\n",
         if engine.word == "docker" {
             "Docker"
         } else {

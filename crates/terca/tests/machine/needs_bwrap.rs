@@ -155,7 +155,7 @@ fn a_contained_agent_reaches_nothing_but_its_trial() {
     assert!(
         outcome
             .stderr
-            .starts_with("agents are contained by bubblewrap; network: model only\n"),
+            .starts_with("agents run in a sandbox (bubblewrap); network: model only\n"),
         "{}",
         outcome.stderr
     );
@@ -728,7 +728,7 @@ fn an_experiment_can_ask_for_a_sandbox_and_doctor_knows_whether_it_works() {
     assert!(
         outcome
             .stderr
-            .starts_with("some variants' agents are contained by bubblewrap"),
+            .starts_with("some variants' agents run in a sandbox (bubblewrap)"),
         "{}",
         outcome.stderr
     );

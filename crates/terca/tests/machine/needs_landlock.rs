@@ -134,7 +134,7 @@ fn a_contained_agent_reaches_nothing_but_its_trial() {
     assert!(
         outcome
             .stderr
-            .starts_with("agents are contained by Landlock; network: model only\n"),
+            .starts_with("agents run in a sandbox (Landlock); network: model only\n"),
         "{}",
         outcome.stderr
     );

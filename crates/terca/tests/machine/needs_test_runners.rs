@@ -164,7 +164,7 @@ fn message_of_a_new_suite(project: &Project, end: &str) -> String {
     project
         .terca(&["-C", "evals", "--format", "plain"])
         .expect_status(1);
-    let shown = project.terca(&["-C", "evals", "show", "001-exports control #01"]);
+    let shown = project.terca(&["-C", "evals", "show", "001-exports without-rules #01"]);
     shown.expect_status(0).stdout
 }
 

@@ -311,7 +311,7 @@ const DIFFERENCES: [f64; 3] = [0.3, 0.2, 0.1];
 /// More repetitions than this are no advice.
 const MOST_REPETITIONS: usize = 1000;
 /// Nobody writes more evals than this to answer one question.
-pub(crate) const MOST_EVALS: usize = 50;
+pub const MOST_EVALS: usize = 50;
 
 /// The way to an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ablation::{AblationSummary, Finding, PairHint, PartEffect};
 pub(crate) use compare::compare_arms;
-pub(crate) use comparison::MOST_EVALS;
+pub use comparison::MOST_EVALS;
 pub use comparison::{ArmFigures, Beyond, Change, Comparison, EvalEffect, Repetitions, Verdict};
 pub use comparison::{Outlook, Proposal};
 pub use delivery::{DeliveryCounts, McpCounts};

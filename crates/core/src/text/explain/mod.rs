@@ -73,6 +73,7 @@ codes! {
         MisspeltDirectory "misspelt-directory"
         NotExecutable "not-executable"
         PromptIsAFile "prompt-is-a-file"
+        KeyInFile "key-in-file"
         MissingInputs "missing-inputs"
         HiddenPath "hidden-path"
         LeftRunning "left-running"
@@ -126,6 +127,7 @@ codes! {
         AgentMissing "agentMissing"
         Auth "auth"
         RateLimit "rateLimit"
+        Credit "credit"
         ModelApi "modelApi"
         Model "model"
         Mcp "mcp"
@@ -145,6 +147,7 @@ impl Code {
         Code::MisspeltDirectory,
         Code::NotExecutable,
         Code::PromptIsAFile,
+        Code::KeyInFile,
         Code::MissingInputs,
         Code::HiddenPath,
         Code::LeftRunning,

@@ -11,6 +11,7 @@ use terca_core::text::prose;
 use terca_core::transcript::Usage;
 
 use crate::host::environment::Variables;
+use crate::host::registries;
 use crate::process::output_file::{Output, read_text};
 use crate::tree::{Dir, Kind, TreeError, copy_file};
 use crate::trial::command::Shell;
@@ -277,6 +278,14 @@ fn failed(run: &TrialRun<'_>, command: &str, reason: &str, output: &Output) -> S
     let mut why = with_failure_line(reason, &mask.masked(&said));
     if said.to_lowercase().contains("address already in use") {
         why.push_str("; a program named in `services` has a port of its own in each trial");
+    }
+    let mut unseen = registries::names(&run.context.host);
+    unseen.retain(|name| registries::may_be_needed_by(command, name));
+    if !unseen.is_empty() && !run.spec.case.suite.pass_registries {
+        let unseen = prose::list(&unseen, "and");
+        why.push_str(&format!(
+            "; it did not get {unseen} (`passRegistries: true` in terca.yaml passes them)"
+        ));
     }
     StageError::setup(&brief(&mask.masked(command)), &why)
 }

@@ -141,7 +141,7 @@ fn nothing_of_the_machine_is_in_reach_but_with_an_open_network() {
             "example.com" => "example.com only",
             word => word,
         };
-        let line = format!("agents are contained by bubblewrap; network: {words}\n");
+        let line = format!("agents run in a sandbox (bubblewrap); network: {words}\n");
         assert!(outcome.stderr.starts_with(&line), "{}", outcome.stderr);
         if network != "open" {
             assert_eq!(workspace(&project, "devices.txt"), "lo\n", "{network}");
@@ -268,7 +268,7 @@ fn a_suite_that_does_not_say_is_contained_and_metered() {
     let outcome = project.terca(&[]).expect_status(0);
     assert_eq!(
         outcome.stderr.lines().next(),
-        Some("agents are contained by bubblewrap; network: model only")
+        Some("agents run in a sandbox (bubblewrap); network: model only")
     );
     let trial = project.only_trial();
     assert_eq!(trial["containedBy"], "bwrap");
@@ -290,7 +290,7 @@ fn registries_of_servers_are_reached_by_all_variants() {
     let project = suite(&script, &more);
     let outcome = project.terca(&[]).expect_status(0);
     let line = format!(
-        "agents are contained by bubblewrap; network: model, 127.0.0.1:{port} and registry.npmjs.org"
+        "agents run in a sandbox (bubblewrap); network: model, 127.0.0.1:{port} and registry.npmjs.org"
     );
     assert_eq!(outcome.stderr.lines().next(), Some(line.as_str()));
     assert_eq!(registry.connections(), 2, "that of both variants");

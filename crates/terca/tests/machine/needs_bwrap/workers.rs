@@ -42,7 +42,7 @@ fn all_workers_of_a_run_contain_agents_in_the_same_way() {
     let outcome = session.finish().expect_status(0);
     for words in [
         "warning: workers on here/closed were given up",
-        "agents would be contained by bubblewrap there, and are by nothing elsewhere in this run",
+        "the sandbox of agents would be bubblewrap there, and is nothing elsewhere in this run",
         "--sandbox",
     ] {
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
