@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
-use super::removal;
 use crate::new_suite::imported::{Loss, Note};
 use crate::new_suite::mine::choice::Language;
 use crate::new_suite::mine::recipe::{Project, Step, recipes};
-use crate::text::shell::quoted;
+use crate::text::shell::{joined, removal};
 
 /// The directory of the hidden check in the workspace.
 pub(super) const CHECK: &str = ".exercism";
@@ -131,8 +130,7 @@ impl Exercise<'_> {
         how.report = Some(REPORT);
         for recipe in recipes(&run, &project) {
             let is_absent = |path: &&Utf8PathBuf| !files.contains(*path);
-            let absent: Vec<_> = recipe.settings.iter().filter(is_absent).collect();
-            lines += &removal(&absent);
+            lines += &removal(recipe.settings.iter().filter(is_absent));
             lines += &format!("(\n{})\n", recipe.check);
             how.setup.extend(recipe.setup);
             if let Some((name, text)) = recipe.script {
@@ -159,10 +157,9 @@ impl Exercise<'_> {
         let main = self.files.iter().filter(|file| **file == main);
         let sources = self.run.iter().chain(self.solution).chain(main);
         let sources = sources.filter(|file| file.extension() == Some("cpp"));
-        let sources: Vec<String> = sources.map(|file| quoted(file.as_str())).collect();
         let compile = format!(
             "${{CXX:-c++}} -std=c++17 -pthread -DEXERCISM_RUN_ALL_TESTS -I. -o \"$TMPDIR/tests\" {}\n",
-            sources.join(" ")
+            joined(sources)
         );
         compile
             + "\"$TMPDIR/tests\" > \"$TMPDIR/ran\" 2>&1 || { cat \"$TMPDIR/ran\"; exit 1; }\n\

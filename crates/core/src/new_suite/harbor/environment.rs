@@ -12,6 +12,7 @@ use super::container::{
 };
 use crate::config::dockerfile::{Instruction, instructions};
 use crate::new_suite::imported::{Loss, Note};
+use crate::text::prose;
 
 /// The directory of an eval with the files that its image is built from.
 const PLACE: &str = "_image";
@@ -175,7 +176,7 @@ impl Source<'_> {
             more += &format!("WORKDIR {}\n", places.root);
         }
         if !packages.is_empty() {
-            let names = Vec::from_iter(packages.clone()).join(" ");
+            let names = prose::joined(&packages, " ");
             more += &format!(
                 "# For the tests, which cannot install it.\nRUN apt-get update && apt-get install -y {names}\n"
             );

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::new_suite::imported::{Loss, Note};
+use crate::new_suite::imported::{Loss, Note, plain};
 
 /// Harbor's limit for tasks that set none.
 const DEFAULT_SECONDS: f64 = 600.0;
@@ -150,8 +150,7 @@ fn tags(document: &Value) -> Vec<String> {
 fn variables(document: &Value) -> Vec<(String, String)> {
     let env = document.pointer("/environment/env");
     let env = env.and_then(Value::as_object).into_iter().flatten();
-    let text = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
-    env.map(|(name, value)| (name.clone(), text(value)))
+    env.map(|(name, value)| (name.clone(), plain(value)))
         .collect()
 }
 

@@ -145,11 +145,11 @@ pub(in crate::new_suite) fn keys(keys: &[(&str, Value)]) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join(" ")
+    prose::joined(
+        text.split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty()),
+        " ",
+    )
 }
 
 /// Makes a name for the eval: directories that begin with `_` or `.` hold no evals.
@@ -172,6 +172,13 @@ pub(in crate::new_suite) fn unused(what: &str, value: &Value, known: &[&str]) ->
         )
     };
     (!unused.is_empty()).then(|| Note::change(text()))
+}
+
+/// Returns a text as it is, and another value as JSON.
+pub(in crate::new_suite) fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Reads YAML.

@@ -326,10 +326,10 @@ impl AgentNetwork {
             Reach::Own(ways) if ways.hosts.is_empty() => {
                 Some("network: no host is allowed".to_owned())
             }
-            Reach::Own(ways) => {
-                let hosts: Vec<String> = ways.hosts.iter().map(ToString::to_string).collect();
-                Some(format!("network: {}", prose::list(&hosts, "and")))
-            }
+            Reach::Own(ways) => Some(format!(
+                "network: {}",
+                prose::list(ways.hosts.iter().map(ToString::to_string), "and")
+            )),
         }
     }
 }

@@ -19,6 +19,7 @@ pub use workspace::{Member, Workspace};
 
 use crate::plan::project_dir::ProjectDir;
 use crate::reader::{PathKind, Surroundings};
+use crate::text::prose;
 
 /// The language of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -161,8 +162,7 @@ impl Source {
 /// Joins two parts of a path, of which one may be empty.
 pub(super) fn joined(dir: &str, name: &str) -> String {
     let parts = [dir, name].map(|part| part.trim_end_matches('/'));
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("/")
+    prose::joined(parts.into_iter().filter(|part| !part.is_empty()), "/")
 }
 
 impl Default for Delivery {
