@@ -27,7 +27,7 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// The passages that are open at the moment.
 #[derive(Debug)]
 pub(crate) struct OpenPassages {
-    pub(crate) connector: Connector,
+    pub connector: Connector,
     /// The open ways by their tokens.
     ways: Mutex<HashMap<String, OpenWay>>,
 }

@@ -42,13 +42,13 @@ const PRIVATE: [&str; 2] = ["/etc/ssl/private", "/etc/pki/tls/private"];
 #[derive(Debug)]
 pub(super) struct Contents {
     /// The places that every sandbox has.
-    pub(super) base: Mounts,
+    pub base: Mounts,
     /// The places of every sandbox with the programs of a `PATH`, by that `PATH`: looking for them takes longer than all
     /// the rest.
     known: Mutex<HashMap<String, Mounts>>,
     secluded: Vec<Utf8PathBuf>,
     /// Terca's own program, outside.
-    pub(super) own_program: Utf8PathBuf,
+    pub own_program: Utf8PathBuf,
 }
 
 impl Contents {

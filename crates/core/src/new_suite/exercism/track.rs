@@ -27,11 +27,11 @@ pub(super) enum Track {
 #[derive(Debug, Default)]
 pub(super) struct How {
     /// Commands that run once, before all trials.
-    pub(super) setup: Vec<Step>,
+    pub setup: Vec<Step>,
     /// The report that the check writes.
-    pub(super) report: Option<&'static str>,
+    pub report: Option<&'static str>,
     /// The hidden check, and what it needs.
-    pub(super) scripts: Vec<(Utf8PathBuf, String)>,
+    pub scripts: Vec<(Utf8PathBuf, String)>,
 }
 
 impl Track {
@@ -80,13 +80,13 @@ impl Track {
 /// An exercise whose tests are to be run.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
 pub(super) struct Exercise<'a> {
-    pub(super) track: Track,
+    pub track: Track,
     /// The tests.
-    pub(super) run: &'a [Utf8PathBuf],
-    pub(super) solution: &'a [Utf8PathBuf],
+    pub run: &'a [Utf8PathBuf],
+    pub solution: &'a [Utf8PathBuf],
     /// All files.
-    pub(super) files: &'a [Utf8PathBuf],
-    pub(super) text: &'a dyn Fn(&Utf8Path) -> Option<String>,
+    pub files: &'a [Utf8PathBuf],
+    pub text: &'a dyn Fn(&Utf8Path) -> Option<String>,
 }
 
 impl Exercise<'_> {

@@ -9,14 +9,14 @@ const DEFAULT_SECONDS: f64 = 600.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
-    pub(super) description: Option<String>,
-    pub(super) tags: Vec<String>,
-    pub(super) agent_seconds: f64,
-    pub(super) tests_seconds: f64,
+    pub description: Option<String>,
+    pub tags: Vec<String>,
+    pub agent_seconds: f64,
+    pub tests_seconds: f64,
     /// Variables of the container, which the agent sees too.
-    pub(super) env: Vec<(String, String)>,
-    pub(super) workdir: Option<String>,
-    pub(super) notes: Vec<Note>,
+    pub env: Vec<(String, String)>,
+    pub workdir: Option<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Keys that do not change how a task runs.

@@ -67,14 +67,14 @@ pub(in crate::new_suite) fn head(origin: &str, notes: &[Note]) -> String {
 #[derive(Debug, Default)]
 pub(in crate::new_suite) struct EvalFile<'a> {
     /// Where the eval comes from, in words.
-    pub(in crate::new_suite) origin: String,
-    pub(in crate::new_suite) description: Option<&'a str>,
+    pub origin: String,
+    pub description: Option<&'a str>,
     /// `timeoutSeconds` and the like.
-    pub(in crate::new_suite) limits: Vec<(&'a str, Value)>,
-    pub(in crate::new_suite) tags: Vec<&'a str>,
+    pub limits: Vec<(&'a str, Value)>,
+    pub tags: Vec<&'a str>,
     /// Commands that run once, before all trials.
-    pub(in crate::new_suite) setup: &'a [Step],
-    pub(in crate::new_suite) tests: Vec<Value>,
+    pub setup: &'a [Step],
+    pub tests: Vec<Value>,
 }
 
 impl EvalFile<'_> {

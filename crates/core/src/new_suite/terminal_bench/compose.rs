@@ -18,13 +18,13 @@ const USUAL: [&str; 11] = [
 #[derive(Debug, Default)]
 pub(super) struct Compose {
     /// What an eval has not, or has otherwise.
-    pub(super) notes: Vec<Note>,
+    pub notes: Vec<Note>,
     /// The image of the one container, where it is not made from the Dockerfile.
-    pub(super) image: Option<String>,
+    pub image: Option<String>,
     /// Variables of the container.
-    pub(super) env: Vec<(String, String)>,
+    pub env: Vec<(String, String)>,
     /// Files of the tests below the place to work in: their path in the task of Harbor's, and the place.
-    pub(super) mounts: Vec<(String, String)>,
+    pub mounts: Vec<(String, String)>,
 }
 
 impl Compose {

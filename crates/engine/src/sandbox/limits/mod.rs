@@ -228,7 +228,7 @@ fn field(controller: Controller) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct LimitedCommand {
     /// Its enclosure, which may be there for its limits alone.
-    pub(crate) enclosure: Option<Enclosure>,
+    pub enclosure: Option<Enclosure>,
     group: Option<Group>,
     watch: Watch,
     limits: TrialLimits,

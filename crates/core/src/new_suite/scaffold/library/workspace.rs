@@ -16,9 +16,9 @@ pub(super) type Identity = (String, Vec<String>);
 #[derive(Clone, Copy)]
 pub(super) struct Manager {
     /// Reads the manifest of a root.
-    pub(super) members: fn(&Files<'_>) -> Option<Patterns>,
+    pub members: fn(&Files<'_>) -> Option<Patterns>,
     /// Reads the manifest of a package.
-    pub(super) identity: fn(&Files<'_>) -> Option<Identity>,
+    pub identity: fn(&Files<'_>) -> Option<Identity>,
 }
 
 /// The packages below one root.
