@@ -1,8 +1,9 @@
 //! Asks git about the objects of a repository, and nothing else.
 //!
 //! A repository may come from anybody, and its settings can name programs: hooks, monitors of files, filters, drivers of
-//! diffs, helpers of transports. So git never reads them. It works in an empty directory of Terca's own, which has the
-//! repository's directory of objects and no remote; nothing is checked out, and contents are read as they are stored.
+//! diffs, helpers of transports. So git never reads them. It works in an empty directory of Terca's own, which names the
+//! repository's directory of objects and has no remote; nothing is checked out, contents are read as they are stored, and
+//! nothing is written into the repository.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -25,7 +26,6 @@ const LARGEST_COMMIT: u64 = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Git {
     dir: Utf8PathBuf,
-    objects: Utf8PathBuf,
     path: String,
     contents: Option<Contents>,
 }
@@ -47,7 +47,9 @@ impl Git {
         path: &str,
     ) -> io::Result<Self> {
         fs_err::create_dir_all(dir.join("refs"))?;
-        fs_err::create_dir_all(dir.join("objects"))?;
+        fs_err::create_dir_all(dir.join("objects/info"))?;
+        let alternates = format!("{}\n", repository.objects());
+        fs_err::write(dir.join("objects/info/alternates"), alternates)?;
         fs_err::write(dir.join("HEAD"), format!("{head}\n"))?;
         // Hashes of SHA-256 are longer, and git has to know.
         let format = match head.len() {
@@ -61,7 +63,6 @@ impl Git {
         }
         Ok(Git {
             dir,
-            objects: repository.objects(),
             path: path.to_owned(),
             contents: None,
         })
@@ -80,8 +81,6 @@ impl Git {
             .env("LC_ALL", "C")
             .env("HOME", &self.dir)
             .env("GIT_DIR", &self.dir)
-            .env("GIT_OBJECT_DIRECTORY", self.dir.join("objects"))
-            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_ATTR_NOSYSTEM", "1")

@@ -139,6 +139,11 @@ fn expand(files: &Files<'_>, at: &str, parts: &[&str], found: &mut Vec<String>) 
     }
 }
 
+/// Returns the patterns of a manifest that calls them `members` and `exclude`.
+pub(super) fn patterns(workspace: &Value) -> Patterns {
+    (texts(&workspace["members"]), texts(&workspace["exclude"]))
+}
+
 /// Returns the texts of a list in a manifest.
 pub(super) fn texts(list: &Value) -> Vec<String> {
     let texts = list.as_array().into_iter().flatten();
