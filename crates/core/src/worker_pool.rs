@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
+use crate::text::prose;
 use crate::text::shell;
 
 /// The name of this machine among the workers.
@@ -141,8 +142,7 @@ impl Preset {
         let image = shell::quoted(image);
         let [own, last] = [own, last].map(|words| words.replace("{image}", &image));
         let words = [own, shell::joined(options), last];
-        let words: Vec<String> = words.into_iter().filter(|part| !part.is_empty()).collect();
-        words.join(" ")
+        prose::joined(words.into_iter().filter(|part| !part.is_empty()), " ")
     }
 
     /// Returns its program with its own options, and the words after the user's options.

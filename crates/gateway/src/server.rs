@@ -11,6 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use terca_core::text::hexadecimal;
 use tokio::net::TcpStream;
 
 use crate::http::{AnswerBody, lock, refuse};
@@ -26,7 +27,7 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// The passages that are open at the moment.
 #[derive(Debug)]
 pub(crate) struct OpenPassages {
-    pub(crate) connector: Connector,
+    pub connector: Connector,
     /// The open ways by their tokens.
     ways: Mutex<HashMap<String, OpenWay>>,
 }
@@ -111,8 +112,7 @@ pub(crate) fn random_token() -> String {
     let mut bytes = [0_u8; BYTES];
     // The kernel gives as few as these at once, as soon as it runs.
     while getrandom::getrandom(&mut bytes).is_err() {}
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{PREFIX}{hex}")
+    format!("{PREFIX}{}", hexadecimal(&bytes))
 }
 
 /// Returns whether a text looks like a token.

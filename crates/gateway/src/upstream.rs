@@ -31,7 +31,7 @@ pub struct BadAddress(pub(crate) String);
 #[derive(Debug, Clone)]
 pub(crate) struct Upstream {
     /// The scheme and the host, without a path.
-    pub(crate) origin: String,
+    pub origin: String,
     client: Connections,
 }
 

@@ -142,9 +142,9 @@ pub(crate) fn interrupted(seconds: f64) -> TrialReport {
 
 /// A run being played: every call adds an event and folds it in.
 pub(crate) struct Script {
-    pub(crate) now: Timestamp,
-    pub(crate) state: RunState,
-    pub(crate) events: Vec<Event>,
+    pub now: Timestamp,
+    pub state: RunState,
+    pub events: Vec<Event>,
 }
 
 impl Script {

@@ -116,11 +116,7 @@ pub fn spent(total: &SpentTotal) -> String {
             .cost_usd
             .map(|cost| prose::dollars(cost) + &known_of(total.trials_with_cost, total.trials)),
     ];
-    parts
-        .into_iter()
-        .flatten()
-        .collect::<Vec<String>>()
-        .join(", ")
+    prose::joined(parts.into_iter().flatten(), ", ")
 }
 
 /// `312.0k tokens, $0.820; $0.420 of it by judges`: the spending of a run. `None` when nothing of it is known.

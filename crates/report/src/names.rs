@@ -150,8 +150,7 @@ impl Names {
 }
 
 fn words<const N: usize>(parts: [String; N]) -> String {
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join(" ")
+    prose::joined(parts.into_iter().filter(|part| !part.is_empty()), " ")
 }
 
 /// The size of a plan: `24 trials`, and `3 evals × 2 variants × 4 repetitions`, or a list where that product would be wrong.

@@ -213,8 +213,7 @@ fn table_of(page: &str, class: &str) -> Vec<Vec<String>> {
         let parts = cell
             .split('<')
             .map(|part| part.rsplit('>').next().unwrap().trim());
-        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-        parts.join(" ").replace("&lt;", "<")
+        prose::joined(parts.filter(|part| !part.is_empty()), " ").replace("&lt;", "<")
     };
     rows.map(|row| {
         let cells = row.replace("<th", "<td").replace("</th>", "</td>");

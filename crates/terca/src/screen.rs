@@ -13,6 +13,7 @@ use std::os::fd::AsFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::text::Code;
+use terca_core::text::prose;
 use terca_report::github::{Printed, defused};
 use terca_report::{
     Answer, Filtered, Palette, Role, Size, UNLIMITED, shown, shown_json, shown_painted,
@@ -166,10 +167,10 @@ pub fn command(text: &str, to: &mut impl Write) {
 /// Writes views to standard output, with a blank line between those that are not empty.
 pub fn out_views(views: &[Answer], common: &Common) {
     let views = views.iter().filter(|view| !view.is_empty());
-    let texts: Vec<String> = views
-        .map(|view| view.render(out_palette(common.color)))
-        .collect();
-    let text = texts.join("\n");
+    let text = prose::joined(
+        views.map(|view| view.render(out_palette(common.color))),
+        "\n",
+    );
     if !text.is_empty() {
         write_line(std::io::stdout(), &shown_painted(&text), Printed::Text);
     }
@@ -201,7 +202,9 @@ pub fn error(code: Code, text: &str, choice: Colour) {
 /// Writes one line to standard error that says where codes are explained, however many there are.
 pub fn err_where_explained(codes: &[Code], choice: Colour) {
     const MOST: usize = 3;
-    let words: Vec<&str> = codes.iter().take(MOST).map(|code| code.as_str()).collect();
-    let line = format!("more: terca explain {}", words.join(" "));
+    let line = format!(
+        "more: terca explain {}",
+        prose::joined(codes.iter().take(MOST).map(|code| code.as_str()), " ")
+    );
     err_painted(&err_palette(choice).paint(Role::Dim, &line));
 }

@@ -82,10 +82,10 @@ pub struct Ablation {
     /// The kind of the parts.
     pub kind: Kind,
     /// The way in which the rules are split.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
     /// The hash of the rules that were split.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// The parts, in the order in which they are written.
     pub parts: Vec<Part>,
@@ -104,7 +104,7 @@ pub struct Part {
     /// An estimate of the tokens that it adds to each request, where that can be known before a run.
     pub tokens: Option<u64>,
     /// The server of a tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_of: Option<ToolOf>,
 }
 

@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
     /// The line with its end.
-    pub(super) text: &'a str,
+    pub text: &'a str,
     /// It is part of a code block or of the front matter: nothing in it starts a part.
-    pub(super) is_literal: bool,
+    pub is_literal: bool,
 }
 
 /// Returns the lines of a text.

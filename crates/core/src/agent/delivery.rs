@@ -26,7 +26,7 @@ pub struct Delivery {
     /// The model that the service named in its answers, where the agent passes it on; never what was asked for.
     pub model_observed: Option<String>,
     /// The service that it was led to and its means to sign in, where it has some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
 }
 
@@ -56,7 +56,7 @@ pub struct Installed {
     #[serde(default)]
     pub may_be_cut: bool,
     /// Uses of a skill, where the agent shows them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uses: Option<u64>,
 }
 
@@ -79,10 +79,9 @@ pub struct McpDelivery {
     /// Calls of its tools.
     pub calls: Option<u64>,
     /// Those of the calls that failed.
-    #[serde(default)]
     pub failed_calls: Option<u64>,
     /// The figures of the tap between the agent and the server, where there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tap: Option<ServerTap>,
 }
 

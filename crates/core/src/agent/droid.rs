@@ -6,6 +6,8 @@
 //! completes as if nothing had happened.
 
 use super::prelude::*;
+use crate::text::mask::in_url;
+use crate::text::prose;
 use std::collections::BTreeSet;
 
 pub(super) static AGENT: Agent = Agent {
@@ -61,26 +63,10 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     }
 }
 
-/// Returns the selectors of all tools of the MCP servers.
+/// Returns the selectors of all tools of the MCP servers. They give `,` and `/` a meaning.
 fn tool_selectors(inputs: &Inputs<'_>) -> String {
     let names = inputs.mcp_servers.iter().map(|(name, _)| name);
-    let selectors: Vec<String> = names
-        .map(|name| format!("MCP:{}", percent_encoded(name)))
-        .collect();
-    selectors.join(",")
-}
-
-/// Encodes a name for a selector, which gives `,` and `/` a meaning.
-fn percent_encoded(name: &str) -> String {
-    let mut encoded = String::new();
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    prose::joined(names.map(|name| format!("MCP:{}", in_url(name))), ",")
 }
 
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 
 use std::ops::Index;
 
+use crate::text::prose;
 use serde_json::Value;
 
 /// The fields of an object.
@@ -39,8 +40,7 @@ impl Fields for Value {}
 /// left out.
 pub(super) fn text_of(content: &Value) -> Option<String> {
     if let Value::Array(parts) = content {
-        let texts: Vec<String> = parts.iter().filter_map(plain_text).collect();
-        return Some(texts.join("\n"));
+        return Some(prose::joined(parts.iter().filter_map(plain_text), "\n"));
     }
     plain_text(content).or_else(|| (!content.is_null()).then(|| content.to_string()))
 }

@@ -136,8 +136,8 @@ pub(super) fn settings_by_name(
 /// A tool of an MCP server, by the names that the variant and the server give them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerTool {
-    pub(super) server: String,
-    pub(super) tool: String,
+    pub server: String,
+    pub tool: String,
 }
 
 /// Returns the server that the name of a tool begins with, followed by `separator`, and the rest of the name; the longest

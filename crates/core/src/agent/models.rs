@@ -13,7 +13,7 @@ pub(super) struct ModelsSeen {
     /// The answers of each model.
     answers: BTreeMap<String, u64>,
     /// True if others have worked beside them: for a router or a sub-agent.
-    pub(super) others_worked: bool,
+    pub others_worked: bool,
 }
 
 impl ModelsSeen {

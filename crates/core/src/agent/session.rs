@@ -189,40 +189,40 @@ impl Decoder {
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// The number of the line that is being read, from 1; of an entry in a document, for agents that keep one.
-    pub(super) line: u64,
+    pub line: u64,
     /// The time that the agent gives for the next steps.
-    pub(super) time: Option<String>,
+    pub time: Option<String>,
     /// Steps that have not been handed on.
     records: Vec<Record>,
     /// A message or thought that is still arriving in pieces.
     unfinished: Option<Record>,
     /// The figures, where they are known at the end only.
-    pub(super) usage: Usage,
+    pub usage: Usage,
     /// Calls of tools.
-    pub(super) tool_calls: u64,
+    pub tool_calls: u64,
     /// The tokens of each answer, by the answer's id.
-    pub(super) answers: BTreeMap<String, Tokens>,
+    pub answers: BTreeMap<String, Tokens>,
     /// The version of the agent, where its session says it.
-    pub(super) version: Option<String>,
+    pub version: Option<String>,
     /// The model of the variant.
-    pub(super) requested_model: Option<String>,
+    pub requested_model: Option<String>,
     /// The models that answered in the main thread, where the agent passes on what the service says.
-    pub(super) models: ModelsSeen,
+    pub models: ModelsSeen,
     /// The MCP servers of the variant.
-    pub(super) servers: Vec<String>,
+    pub servers: Vec<String>,
     /// Those that speak by server-sent events, which some agents do not support.
-    pub(super) servers_by_sse: Vec<String>,
+    pub servers_by_sse: Vec<String>,
     /// The tool by which skills are used, and the uses of each.
     skill_tool: Option<&'static str>,
     skill_uses: BTreeMap<String, u64>,
     /// True if the conversation was shortened, by requests that nothing tells of.
-    pub(super) compacted: bool,
+    pub compacted: bool,
     /// The error after which nothing has come yet.
-    pub(super) failure: Option<TrialError>,
+    pub failure: Option<TrialError>,
     /// The talk with the model.
     conversation: Conversation,
     /// The text of the side file that is a document.
-    pub(super) document: String,
+    pub document: String,
     last_words: String,
     notes: Vec<String>,
 }

@@ -31,12 +31,12 @@ const OUTPUT: [&str; 6] = [
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tokens {
     /// All input, the cached tokens included.
-    pub(super) input: u64,
-    pub(super) cached: u64,
+    pub input: u64,
+    pub cached: u64,
     /// All output, the reasoning included.
-    pub(super) output: u64,
+    pub output: u64,
     /// Their cost in dollars. Clients give the cost of a model without a price as 0, which means that it is not known.
-    pub(super) cost: f64,
+    pub cost: f64,
 }
 
 impl Tokens {

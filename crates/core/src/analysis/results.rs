@@ -35,10 +35,10 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "is_empty")]
     pub descriptions: Descriptions,
     /// The run whose recorded answers took the place of models: tokens are as recorded, and nothing was spent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<String>,
     /// The run whose failures were run again, where there is nothing else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_in: Option<String>,
     /// The status of the run.
     pub status: RunStatus,
@@ -54,17 +54,17 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped_variants: Vec<StoppedVariant>,
     /// The reason why it ended before all its trials had run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<StopReason>,
     /// The repetitions of an adaptive run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveResult>,
     /// The trials, in the order of their ids.
     pub trials: Vec<TrialResult>,
     /// The summary.
     pub summary: Summary,
     /// The end of the journal that this was made from. It tells whether the journal has lost lines since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalEnd>,
 }
 
@@ -92,7 +92,7 @@ pub struct TrialResult {
     #[serde(default)]
     pub spent: Spent,
     /// A person's remark about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<Remark>,
 }
 

@@ -27,12 +27,7 @@ pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnost
         .environments
         .first()
         .map_or_else(Setup::named_default, |setup| (*setup).clone());
-    let baseline = selected
-        .experiments
-        .iter()
-        .find(|setup| setup.name == suite.baseline);
-    let experiment = baseline.or(selected.experiments.first());
-    let mut experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
+    let mut experiment = selected.main_experiment(suite);
     experiment.agent = Patch::Keep;
     suite.environments = CONTROLS
         .into_iter()

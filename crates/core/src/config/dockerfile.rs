@@ -1,5 +1,6 @@
 //! Reads Dockerfiles, as far as Terca has to know what is in them.
 
+use crate::text::prose;
 use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
@@ -122,11 +123,10 @@ pub fn failing(text: &str, output: &str) -> Option<Instruction> {
         let line: usize = line.as_str().parse().ok()?;
         return all.into_iter().rev().find(|one| one.line <= line);
     }
-    let one_line = |text: &str| Vec::from_iter(text.split_whitespace()).join(" ");
-    let step = one_line(last.get(2)?.as_str());
+    let step = prose::one_line(last.get(2)?.as_str());
     all.into_iter()
         .rev()
-        .find(|one| one_line(&one.text()) == step)
+        .find(|one| prose::one_line(&one.text()) == step)
 }
 
 #[cfg(test)]

@@ -75,11 +75,11 @@ impl Eval {
 
 /// An eval as read.
 pub(super) struct ReadEval {
-    pub(super) eval: Eval,
+    pub eval: Eval,
     /// The place of its name, or of the eval where no name is written.
-    pub(super) place: Place,
+    pub place: Place,
     /// Its name is written, not a default.
-    pub(super) is_named: bool,
+    pub is_named: bool,
 }
 
 /// The file that an eval is written in.

@@ -40,13 +40,13 @@ pub struct TrialLimits {
     /// The bytes on disk that each directory of an agent may take.
     pub disk: u64,
     /// The bytes of memory of the agent, and of each test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
     /// The processes and threads of the agent, and of each test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
     /// The processors that the agent, and each test, may use at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<f64>,
 }
 
@@ -94,13 +94,13 @@ pub enum KeptBy {
 #[serde(rename_all = "camelCase")]
 pub struct LimitsKeptBy {
     /// `memory`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<KeptBy>,
     /// `processes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<KeptBy>,
     /// `cpus`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<KeptBy>,
 }
 

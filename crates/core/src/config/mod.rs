@@ -34,7 +34,7 @@ pub use suite::Suite;
 
 pub(crate) use names::one_folder;
 
-pub use crate::reader::paths::folder_name;
+pub use crate::reader::paths::{folder_name, normal};
 pub use crate::reader::{Patch, PathKind, Surroundings};
 
 use crate::reader::Reader;

@@ -37,7 +37,7 @@ pub struct Build {
     /// The Dockerfile, absolute.
     pub file: Utf8PathBuf,
     /// The directory whose files it may copy, absolute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Utf8PathBuf>,
 }
 

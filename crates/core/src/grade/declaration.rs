@@ -11,11 +11,11 @@ use crate::text::{Code, Diagnostic};
 /// The declaration of a kind of test.
 pub(crate) struct TestKindDeclaration {
     /// The key in a test.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// One sentence for people.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Its settings.
-    pub(crate) settings: fn() -> Settings,
+    pub settings: fn() -> Settings,
 }
 
 /// A reader of a kind's settings.

@@ -59,11 +59,11 @@ impl Failure {
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// The line that tells most.
-    pub(super) line: Option<String>,
+    pub line: Option<String>,
     /// The lines of the failed assertion, where the runner is known.
-    pub(super) assertion: Vec<String>,
+    pub assertion: Vec<String>,
     /// The last lines, without blank ones at the end.
-    pub(super) end: Vec<String>,
+    pub end: Vec<String>,
 }
 
 /// Returns the line of an output that tells most about a failure; `None` where there is nothing but white space.

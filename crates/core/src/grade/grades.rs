@@ -15,14 +15,14 @@ pub struct Grade {
     /// From 0 to 1.
     pub score: f64,
     /// Its share in the score of the trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The reason, in one line.
     pub message: String,
     /// The time that the test took.
     pub duration_seconds: f64,
     /// For a `judge`: who judged, why, and at what cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeRecord>,
     /// The lines of the failed assertion in the output of a command that lost points, where the runner is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,7 +31,7 @@ pub struct Grade {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_end: Vec<String>,
     /// For a command with a `report`: the cases of that report.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Cases>,
 }
 

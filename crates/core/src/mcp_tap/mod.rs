@@ -65,7 +65,7 @@ pub enum TapEventKind {
         /// The name and version of the server, in its own words.
         server: Option<String>,
         /// The reason why it refused.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
         /// The time until its answer, in milliseconds.
         duration_ms: u64,
@@ -82,7 +82,7 @@ pub enum TapEventKind {
         /// The method.
         method: String,
         /// The reason why it failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
         /// The time until the answer, in milliseconds; `None` if there was none.
         duration_ms: Option<u64>,

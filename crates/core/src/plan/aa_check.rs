@@ -14,13 +14,7 @@ pub const NAMES: [&str; 2] = ["A", "A again"];
 /// Leaves one experiment, the baseline or the first that is selected, under two names. Returns the rest of the
 /// selection.
 pub fn prepare(suite: &mut Suite, selection: &Selection, problems: &mut Diagnostics) -> Selection {
-    let selected = select(suite, selection, problems);
-    let baseline = selected
-        .experiments
-        .iter()
-        .find(|setup| setup.name == suite.baseline);
-    let experiment = baseline.or(selected.experiments.first());
-    let experiment = experiment.map_or_else(Setup::named_default, |setup| (*setup).clone());
+    let experiment = select(suite, selection, problems).main_experiment(suite);
     suite.experiments = NAMES
         .into_iter()
         .map(|name| called(&experiment, name))

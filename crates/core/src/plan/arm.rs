@@ -13,11 +13,11 @@ use crate::wire::network::Network;
 
 /// A variant, with the setups that it is made of.
 pub(super) struct Arm<'a> {
-    pub(super) variant: Arc<Variant>,
-    pub(super) setups: Setups<'a>,
+    pub variant: Arc<Variant>,
+    pub setups: Setups<'a>,
     /// The part of the gateway that is asked for.
-    pub(super) gateway: Option<GatewayMode>,
-    pub(super) require_delivery: bool,
+    pub gateway: Option<GatewayMode>,
+    pub require_delivery: bool,
 }
 
 /// Tells whether a setup gives something to its agent.

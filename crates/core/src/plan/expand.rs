@@ -341,9 +341,10 @@ fn prompt(suite: &Suite, eval: &Eval, setups: Setups<'_>) -> String {
     let before = setups.added_up(suite.preamble.as_ref(), None, |setup| &setup.preamble);
     let after = setups.added_up(suite.postamble.as_ref(), None, |setup| &setup.postamble);
     let parts = before.chain([&eval.prompt]).chain(after.rev());
-    let present: Vec<&str> = parts
-        .map(|part| part.trim_end_matches('\n'))
-        .filter(|part| !part.is_empty())
-        .collect();
-    present.join("\n\n")
+    prose::joined(
+        parts
+            .map(|part| part.trim_end_matches('\n'))
+            .filter(|part| !part.is_empty()),
+        "\n\n",
+    )
 }

@@ -369,8 +369,7 @@ impl Changes {
     /// Returns lines such as `fib: the prompt and tests changed`.
     pub fn words(&self) -> Vec<String> {
         let words = |(whose, parts): (&String, &BTreeSet<String>)| {
-            let parts: Vec<&String> = parts.iter().collect();
-            format!("{whose}: the {} changed", prose::list(&parts, "and"))
+            format!("{whose}: the {} changed", prose::list(parts.iter(), "and"))
         };
         self.evals.iter().chain(&self.variants).map(words).collect()
     }

@@ -11,10 +11,10 @@ use crate::text::template::{self, Filled};
 /// Replaces `${NAME}` and keeps the values that it took, which are secrets.
 pub(super) struct Interpolator<'a> {
     /// Looks up a variable of Terca's own environment.
-    pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The values that were taken.
-    pub(super) secrets: Vec<String>,
-    pub(super) problems: &'a mut Diagnostics,
+    pub secrets: Vec<String>,
+    pub problems: &'a mut Diagnostics,
 }
 
 impl Interpolator<'_> {

@@ -32,6 +32,16 @@ pub struct Selected<'a> {
     pub environments: Vec<&'a Setup>,
 }
 
+impl Selected<'_> {
+    /// Returns the experiment to build on: the baseline, or the first that is selected.
+    pub fn main_experiment(&self, suite: &Suite) -> Setup {
+        let mut experiments = self.experiments.iter();
+        let baseline = experiments.find(|setup| setup.name == suite.baseline);
+        let experiment = baseline.or(self.experiments.first());
+        experiment.map_or_else(Setup::named_default, |setup| (*setup).clone())
+    }
+}
+
 /// The kind of item that is also found by a part of its name.
 const EVAL: &str = "eval";
 /// Incomplete evals that a message names.
@@ -205,9 +215,9 @@ fn parts<'a>(pattern: &'a str, called: &[Called<'_>]) -> Vec<&'a str> {
 
 fn nothing(what: &str, part: &str, items: &[Called<'_>]) -> Diagnostic {
     let known: Vec<String> = items.iter().map(Called::in_words).collect();
-    let known: Vec<&String> = known.iter().collect();
-    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`"))
-        .help(format!("the {what}s are {}", prose::list(&known, "and")));
+    let diagnostic = Diagnostic::error(Code::NoMatch, format!("no {what} matches `{part}`")).help(
+        format!("the {what}s are {}", prose::list(known.iter(), "and")),
+    );
     if items
         .iter()
         .any(|item| item.tags.iter().any(|tag| tag == part))

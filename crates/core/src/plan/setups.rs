@@ -42,8 +42,8 @@ pub struct Overrides {
 /// An environment, and the experiment that is applied to it.
 #[derive(Clone, Copy)]
 pub(super) struct Setups<'a> {
-    pub(super) environment: &'a Setup,
-    pub(super) experiment: &'a Setup,
+    pub environment: &'a Setup,
+    pub experiment: &'a Setup,
 }
 
 /// A field of a setup.

@@ -11,9 +11,9 @@ use crate::text::{Code, Diagnostic, Diagnostics, Located, Place, excerpt, prose}
 
 /// Reads values and collects problems.
 pub(crate) struct Reader<'a> {
-    pub(crate) sources: &'a Sources,
-    pub(crate) surroundings: &'a dyn Surroundings,
-    pub(crate) problems: &'a mut Diagnostics,
+    pub sources: &'a Sources,
+    pub surroundings: &'a dyn Surroundings,
+    pub problems: &'a mut Diagnostics,
 }
 
 impl<'a> Reader<'a> {

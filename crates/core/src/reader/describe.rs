@@ -11,25 +11,25 @@ pub(crate) struct Definitions {
 /// The keys of one map.
 #[derive(Debug, Default)]
 pub(crate) struct Description {
-    pub(crate) about: &'static str,
-    pub(crate) fields: Vec<Field>,
+    pub about: &'static str,
+    pub fields: Vec<Field>,
     /// Further keywords of the schema, such as `oneOf`.
-    pub(crate) keywords: Map<String, Value>,
+    pub keywords: Map<String, Value>,
 }
 
 /// One key of a map.
 #[derive(Debug, Default)]
 pub(crate) struct Field {
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// The type in Markdown, and in JSON Schema.
-    pub(crate) type_name: String,
-    pub(crate) schema: Value,
-    pub(crate) required: bool,
-    pub(crate) default: Option<Value>,
+    pub type_name: String,
+    pub schema: Value,
+    pub required: bool,
+    pub default: Option<Value>,
     /// A sentence for people, in Markdown.
-    pub(crate) about: String,
+    pub about: String,
     /// An older spelling: it is read, but editors strike it through and the reference leaves it out.
-    pub(crate) deprecated: bool,
+    pub deprecated: bool,
 }
 
 impl Definitions {

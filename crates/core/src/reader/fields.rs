@@ -15,10 +15,10 @@ use crate::text::{Code, Diagnostic, Located, Place, prose};
 pub(crate) struct Fields<'f, 'a> {
     /// The map's name with an article: "an eval".
     pub(super) what: &'static str,
-    pub(crate) place: Place,
+    pub place: Place,
     pub(super) entries: Vec<(Located<String>, Node)>,
     pub(super) known: Vec<&'static str>,
-    pub(crate) reader: &'f mut Reader<'a>,
+    pub reader: &'f mut Reader<'a>,
     pub(super) described: Option<(&'f mut Definitions, Description)>,
 }
 

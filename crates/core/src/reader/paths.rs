@@ -56,9 +56,13 @@ pub(crate) fn inside(path: &str) -> Result<Utf8PathBuf, &'static str> {
 
 /// Resolves a path relative to the directory of the file that names it.
 pub(crate) fn beside(dir: &Utf8Path, path: &str) -> Utf8PathBuf {
-    let joined = dir.join(path);
+    normal(&dir.join(path))
+}
+
+/// Removes `.` and `..` from a path as it is written.
+pub fn normal(path: &Utf8Path) -> Utf8PathBuf {
     let mut clean = Utf8PathBuf::new();
-    for component in joined.components() {
+    for component in path.components() {
         match component {
             Utf8Component::ParentDir => {
                 clean.pop();

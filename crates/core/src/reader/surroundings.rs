@@ -55,9 +55,9 @@ pub enum PathKind {
 /// The reason why a script cannot be started, and what helps.
 pub(crate) struct Unstartable {
     /// The reason: `is not executable`.
-    pub(crate) why: &'static str,
+    pub why: &'static str,
     /// A command that helps, before the file.
-    pub(crate) fix: &'static str,
+    pub fix: &'static str,
 }
 
 /// Returns why a script cannot be started, or cannot be read by a shell where it `is_read` by one.

@@ -68,7 +68,7 @@ pub enum EventKind {
         /// The trial's id.
         trial: u32,
         /// The eval that the step is for; `None` for the suite's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         eval: Option<String>,
         /// The time that it took.
         seconds: f64,
@@ -78,7 +78,7 @@ pub enum EventKind {
         /// The trial's id.
         trial: u32,
         /// The node of the worker that it runs on; `None` on this machine.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },
     /// A trial in flight comes to another phase.
@@ -158,7 +158,7 @@ pub struct RunStart {
     #[serde(flatten)]
     pub verdict: VerdictSettings,
     /// Not all of the trials may be needed: those beyond the fewest repetitions wait for a round.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
     /// The variants that differ from the baseline in nothing but their name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -167,13 +167,13 @@ pub struct RunStart {
     #[serde(default, skip_serializing_if = "Descriptions::is_empty")]
     pub descriptions: Descriptions,
     /// The run whose recorded answers take the place of models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<String>,
     /// The run whose failures are run again, where there is nothing else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_in: Option<String>,
     /// The design of an ablation, whose rows are the experiments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Arc<Ablation>>,
     /// The trials of the plan.
     pub trials: Vec<TrialHead>,

@@ -97,7 +97,7 @@ pub struct Attempt {
     /// Its usage: paid for, though in no figure of the trial.
     pub stats: Stats,
     /// The node of the worker that it ran on; `None` on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ran_on: Option<String>,
     /// The time at which it was started.
     pub started_at: Option<Timestamp>,
@@ -137,7 +137,7 @@ pub struct TrialReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported: Option<Usage>,
     /// The agent's requests to models as the gateway saw them, where it was on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,
     /// The agent's exit status.
     pub exit_code: Option<i32>,
@@ -151,19 +151,19 @@ pub struct TrialReport {
     /// The files, servers and model that the agent was given.
     pub delivery: Delivery,
     /// The sandbox that its commands ran in, where it has run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
     /// The node of the worker that it ran on; `None` on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ran_on: Option<String>,
     /// The hash of the image of its containers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// The ways in which its limits were kept, if it has limits of memory, processes or processors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limits_kept_by: Option<LimitsKeptBy>,
     /// The network of a contained agent, and the hosts that it was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<TrialNetwork>,
     /// The time at which it was started.
     pub started_at: Option<Timestamp>,

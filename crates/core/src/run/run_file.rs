@@ -61,7 +61,7 @@ pub struct RunFile {
     /// Hashes of what each case was made from.
     pub fingerprints: Vec<CaseFingerprint>,
     /// The commit that the suite was at, where it is in a git repository.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub suite_commit: Option<String>,
     /// The runs of the parts, where this one was merged from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -64,34 +64,31 @@ pub struct RunSettings {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validate: bool,
     /// The design of an ablation, whose rows take the place of the suite's experiments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Ablation>,
     /// No further trial starts once those that ended have cost this much.
-    #[serde(default)]
     pub budget_usd: Option<f64>,
     /// Trials to run at once, instead of what the suite says.
-    #[serde(default)]
     pub concurrency: Option<u32>,
     /// No further trial starts after the first that does not pass.
     pub fail_fast: bool,
     /// Attempts after an error, instead of what the suite says.
-    #[serde(default)]
     pub retries: Option<u32>,
     /// The share of judged trials that must pass for exit status 0.
     pub fail_under: f64,
     /// The end of a run that is not exit status 0, beside that share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<FailOn>,
     /// The smallest difference that matters, as a share, instead of what the suite says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// The workspaces that stay on disk.
     pub keep: Keep,
     /// The run whose recorded answers take the place of models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplaySettings>,
     /// Runs only what failed in another run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<FailedSettings>,
     /// The workers that trials run on; none means this machine. They are not stored: a run can be resumed on others.
     #[serde(skip)]

@@ -10,6 +10,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use crate::text::Code;
 use crate::text::keys::hidden;
+use crate::text::prose;
 use crate::text::source::{Place, Sources};
 
 /// How serious a problem is.
@@ -213,12 +214,7 @@ impl Diagnostics {
 
     /// Renders all problems as people read them.
     pub fn render(&self, sources: &Sources, style: Style) -> String {
-        let rendered: Vec<String> = self
-            .list
-            .iter()
-            .map(|d| render(d, sources, style))
-            .collect();
-        rendered.join("\n\n")
+        prose::joined(self.list.iter().map(|d| render(d, sources, style)), "\n\n")
     }
 }
 

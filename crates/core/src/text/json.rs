@@ -1,5 +1,6 @@
 //! JSON documents: merged, made from pairs, and written as YAML or TOML.
 
+use crate::text::prose;
 use serde_json::Value;
 
 /// Merges one JSON value into another: objects key by key, `null` removes, anything else replaces (RFC 7396).
@@ -40,8 +41,7 @@ pub fn yaml(document: &Value) -> String {
 pub fn yaml_line(document: &Value) -> String {
     // Line breaks in texts are escaped, so every other one comes from the layout.
     let text = yaml(document);
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    lines.join(" ")
+    prose::joined(text.lines().map(str::trim), " ")
 }
 
 fn must_be_escaped(c: char) -> bool {

@@ -247,7 +247,8 @@ fn in_json(value: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-fn in_url(value: &str) -> String {
+/// Encodes a text for an address.
+pub(crate) fn in_url(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

@@ -2,15 +2,31 @@
 
 use strsim::osa_distance;
 
-/// Joins items as in a sentence: `a`, `a and b`, `a, b and c`.
-pub fn list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
-    match items {
-        [] => String::new(),
-        [only] => only.as_ref().to_owned(),
-        [rest @ .., last] => {
-            let rest: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
-            format!("{} {conjunction} {}", rest.join(", "), last.as_ref())
+/// Joins items with a text between them.
+pub fn joined(items: impl IntoIterator<Item: AsRef<str>>, between: &str) -> String {
+    let mut text = String::new();
+    for (number, item) in items.into_iter().enumerate() {
+        if number > 0 {
+            text += between;
         }
+        text += item.as_ref();
+    }
+    text
+}
+
+/// Returns a text in one line, with a single space between its words.
+pub fn one_line(text: &str) -> String {
+    joined(text.split_whitespace(), " ")
+}
+
+/// Joins items as in a sentence: `a`, `a and b`, `a, b and c`.
+pub fn list(items: impl IntoIterator<Item: AsRef<str>>, conjunction: &str) -> String {
+    let mut items: Vec<_> = items.into_iter().collect();
+    match items.pop() {
+        Some(last) if !items.is_empty() => {
+            format!("{} {conjunction} {}", joined(items, ", "), last.as_ref())
+        }
+        only => joined(only, ""),
     }
 }
 
@@ -22,22 +38,23 @@ pub fn capital(text: &str) -> String {
 }
 
 /// Joins the first items of a list, and counts the others: `a, b and 3 more`. A single one more is named.
-pub fn few<S: AsRef<str>>(items: &[S], most: usize) -> String {
-    if items.len() <= most + 1 {
-        return list(items, "and");
+pub fn few(items: impl IntoIterator<Item: AsRef<str>>, most: usize) -> String {
+    let items = items.into_iter().map(|item| item.as_ref().to_owned());
+    let mut items: Vec<String> = items.collect();
+    if items.len() > most + 1 {
+        let more = items.split_off(most).len();
+        items.push(format!("{more} more"));
     }
-    let first = items.iter().map(|item| item.as_ref().to_owned());
-    let more = format!("{} more", items.len() - most);
-    list(&first.take(most).chain([more]).collect::<Vec<_>>(), "and")
+    list(items, "and")
 }
 
 /// Joins items as in a sentence, each in back-quotes.
-pub fn quoted_list<S: AsRef<str>>(items: &[S], conjunction: &str) -> String {
-    let quoted: Vec<String> = items
-        .iter()
-        .map(|item| format!("`{}`", item.as_ref()))
-        .collect();
-    list(&quoted, conjunction)
+pub fn quoted_list(items: impl IntoIterator<Item: AsRef<str>>, conjunction: &str) -> String {
+    let items = items.into_iter();
+    list(
+        items.map(|item| format!("`{}`", item.as_ref())),
+        conjunction,
+    )
 }
 
 /// Counts things: `1 trial`, `3 trials`.

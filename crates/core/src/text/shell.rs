@@ -1,5 +1,7 @@
 //! Words of a command line for a shell.
 
+use crate::text::prose;
+
 /// Quotes a word for a shell, where it needs it.
 pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
@@ -15,9 +17,17 @@ pub fn in_quotes(text: &str) -> String {
 }
 
 /// Joins words to a command line, each quoted where it needs it.
-pub fn joined<S: AsRef<str>>(words: &[S]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| quoted(word.as_ref())).collect();
-    quoted.join(" ")
+pub fn joined(words: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let words = words.into_iter();
+    prose::joined(words.map(|word| quoted(word.as_ref())), " ")
+}
+
+/// Returns lines that remove files or directories.
+pub(crate) fn removal(paths: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let paths = paths.into_iter();
+    paths
+        .map(|path| format!("rm -rf -- {}\n", quoted(path.as_ref())))
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The output of tests is full of colours. On a screen control characters are made visible; in a message and in a file
 //! for another program the sequences are left out whole.
 
+use crate::text::prose;
 use anstream::adapter::strip_str;
 
 /// Returns the text without escape sequences and control characters. White space stays, line breaks too.
@@ -10,11 +11,10 @@ use anstream::adapter::strip_str;
 /// Every line is read by itself: a sequence that does not end within its line has lost its end, and must not swallow the
 /// lines after it.
 pub fn stripped(text: &str) -> String {
-    let lines: Vec<String> = text
-        .split('\n')
-        .map(|line| strip_str(line).to_string())
-        .collect();
-    lines.join("\n")
+    prose::joined(
+        text.split('\n').map(|line| strip_str(line).to_string()),
+        "\n",
+    )
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub enum Step {
         #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<String>,
         /// The tool's name at its MCP server. Agents put the server's name in front, each in its own way.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         server_tool: Option<String>,
     },
     /// The answer of a tool.

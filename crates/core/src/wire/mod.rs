@@ -35,7 +35,7 @@ pub struct WireTokens {
     /// Those of the tokens sent that were written to the service's cache.
     pub cache_write: Option<u64>,
     /// Those of the tokens written to the cache that stay there for an hour instead of some minutes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_hour: Option<u64>,
     /// Tokens that the model wrote, its thoughts included.
     pub output: Option<u64>,
@@ -146,12 +146,12 @@ pub struct Exchange {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// The parts of the variant that were found in the request, where some were looked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
     /// The way it ended.
     pub end: ExchangeEnd,
     /// The reason why the service could not be reached, or why the answer could not be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
@@ -188,7 +188,6 @@ pub struct Wire {
     /// Tokens that are thoughts.
     pub thinking_tokens: Option<u64>,
     /// The cost in US dollars, from tokens and prices; `null` if a part of it is not known.
-    #[serde(default)]
     pub cost_usd: Option<f64>,
     /// Answers without figures: their tokens are in no sum.
     pub answers_without_tokens: u64,

@@ -7,6 +7,7 @@
 use std::cell::LazyCell;
 use std::sync::LazyLock;
 
+use crate::text::prose;
 use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -223,8 +224,7 @@ enum SearchedPlace {
 
 /// Returns a text with one space for each run of white space.
 fn spaced(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ")
+    prose::one_line(text)
 }
 
 /// Returns a name as the names of tools have it.

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{self, Profile};
+use terca_core::text::prose;
 
 use crate::workspace::trial_dirs::CommandDirs;
 
@@ -199,10 +200,8 @@ impl Host {
 /// Returns a `PATH` without its relative entries. `.` and the empty entry are the workspace here, where an agent could
 /// put a program of its own in the place of another.
 fn without_here(path: &str) -> String {
-    path.split(':')
-        .filter(|entry| entry.starts_with('/'))
-        .collect::<Vec<_>>()
-        .join(":")
+    let entries = path.split(':').filter(|entry| entry.starts_with('/'));
+    prose::joined(entries, ":")
 }
 
 /// Adds directories of the command's own, an identity for git, which a private home has not, and keeps git from looking

@@ -1,16 +1,17 @@
 //! Asks git about the objects of a repository, and nothing else.
 //!
 //! A repository may come from anybody, and its settings can name programs: hooks, monitors of files, filters, drivers of
-//! diffs, helpers of transports. So git never reads them. It works in an empty directory of Terca's own, which has the
-//! repository's directory of objects and no remote; nothing is checked out, and contents are read as they are stored.
+//! diffs, helpers of transports. So git never reads them. It works in an empty directory of Terca's own, which names the
+//! repository's directory of objects and has no remote; nothing is checked out, contents are read as they are stored, and
+//! nothing is written into the repository.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use camino::Utf8PathBuf;
+use terca_core::new_suite::mine::Refusal;
 use terca_core::new_suite::mine::commit::{self, Change, Commit, Entry};
-use terca_core::new_suite::mine::{Reason, Refusal};
 
 use crate::suite::commit::Repository;
 
@@ -25,7 +26,6 @@ const LARGEST_COMMIT: u64 = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Git {
     dir: Utf8PathBuf,
-    objects: Utf8PathBuf,
     path: String,
     contents: Option<Contents>,
 }
@@ -47,7 +47,9 @@ impl Git {
         path: &str,
     ) -> io::Result<Self> {
         fs_err::create_dir_all(dir.join("refs"))?;
-        fs_err::create_dir_all(dir.join("objects"))?;
+        fs_err::create_dir_all(dir.join("objects/info"))?;
+        let alternates = format!("{}\n", repository.objects());
+        fs_err::write(dir.join("objects/info/alternates"), alternates)?;
         fs_err::write(dir.join("HEAD"), format!("{head}\n"))?;
         // Hashes of SHA-256 are longer, and git has to know.
         let format = match head.len() {
@@ -61,7 +63,6 @@ impl Git {
         }
         Ok(Git {
             dir,
-            objects: repository.objects(),
             path: path.to_owned(),
             contents: None,
         })
@@ -80,7 +81,6 @@ impl Git {
             .env("LC_ALL", "C")
             .env("HOME", &self.dir)
             .env("GIT_DIR", &self.dir)
-            .env("GIT_OBJECT_DIRECTORY", &self.objects)
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_ATTR_NOSYSTEM", "1")
@@ -115,7 +115,11 @@ impl Git {
         let mut args = vec!["rev-list", most.as_str()];
         args.extend(since.as_deref());
         args.extend([head, "--"]);
-        let answer = self.ask(&args)?;
+        self.lines(&args)
+    }
+
+    fn lines(&self, args: &[&str]) -> io::Result<Vec<String>> {
+        let answer = self.ask(args)?;
         let text = String::from_utf8_lossy(&answer);
         Ok(text.lines().map(str::to_owned).collect())
     }
@@ -123,9 +127,7 @@ impl Git {
     /// Returns the hashes of the single commits that a merge brings to its first parent, at most so many.
     pub(super) fn merged(&self, parent: &str, id: &str, most: usize) -> io::Result<Vec<String>> {
         let (most, not) = (format!("--max-count={most}"), format!("^{parent}"));
-        let answer = self.ask(&["rev-list", "--no-merges", &most, id, &not, "--"])?;
-        let text = String::from_utf8_lossy(&answer);
-        Ok(text.lines().map(str::to_owned).collect())
+        self.lines(&["rev-list", "--no-merges", &most, id, &not, "--"])
     }
 
     /// Reads a commit.
@@ -139,34 +141,35 @@ impl Git {
         let answer = self.ask(&[
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
             "--no-textconv", parent, id, "--",
-        ]);
-        commit::changes(&answer.map_err(|error| unreadable(&error))?)
+        ])?;
+        commit::changes(&answer)
+    }
+
+    /// Returns what a diff changes in a commit. The new objects are in git's own directory.
+    pub(super) fn applied(&self, commit: &str, diff: &str) -> Result<Vec<Change>, Refusal> {
+        let file = self.dir.join("patch");
+        fs_err::write(&file, diff)?;
+        self.ask(&["read-tree", commit])?;
+        self.ask(&["apply", "--cached", "--whitespace=nowarn", file.as_str()])?;
+        self.changes(commit, &self.lines(&["write-tree"])?.concat())
     }
 
     /// Returns all files of a commit.
     pub(super) fn tree(&self, id: &str) -> Result<Vec<Entry>, Refusal> {
-        let answer = self.ask(&["ls-tree", "-r", "-z", "-l", "--full-tree", id]);
-        commit::tree(&answer.map_err(|error| unreadable(&error))?)
+        commit::tree(&self.ask(&["ls-tree", "-r", "-z", "-l", "--full-tree", id])?)
     }
 
     /// Returns the content of an object, or `None` if it is missing or larger than that.
     pub(super) fn content(&mut self, id: &str, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
-        let contents = match self.contents.take() {
-            Some(contents) => Ok(contents),
-            None => Contents::start(self.command(&["cat-file", "--batch"])),
+        let mut contents = match self.contents.take() {
+            Some(contents) => contents,
+            None => Contents::start(self.command(&["cat-file", "--batch"]))?,
         };
-        let answer = contents.and_then(|mut contents| {
-            let content = contents.of(id, most)?;
-            // One that did not answer is not asked again.
-            self.contents = Some(contents);
-            Ok(content)
-        });
-        answer.map_err(|error| unreadable(&error))
+        let content = contents.of(id, most)?;
+        // One that did not answer is not asked again.
+        self.contents = Some(contents);
+        Ok(content)
     }
-}
-
-fn unreadable(error: &io::Error) -> Refusal {
-    Refusal::with(Reason::Unreadable, error.to_string())
 }
 
 impl Contents {

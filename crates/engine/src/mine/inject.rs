@@ -11,7 +11,7 @@ use terca_core::analysis::validation::proofs;
 use terca_core::grade::test_report::CaseEnd;
 use terca_core::new_suite::mine::choice::Chosen;
 use terca_core::new_suite::mine::commit::{Commit, Entry, Kind};
-use terca_core::new_suite::mine::draft::{Draft, Placed, injected, shared_keys};
+use terca_core::new_suite::mine::draft::{Draft, Placed, injected, shared_keys, tools};
 use terca_core::new_suite::mine::inject::{Ground, Source, symptoms};
 use terca_core::new_suite::mine::lists::Lists;
 use terca_core::new_suite::mine::{MinedCommit, Reason, Refusal, bugs_file, contents, proof_file};
@@ -24,7 +24,6 @@ use crate::locked;
 use crate::run::scheduler::FinishedRun;
 use crate::suite::create;
 use crate::suite::discover::SUITE_FILE;
-use crate::tree::{Dir, Options, copy};
 use crate::workspace::own_dirs::remove_and_tell;
 
 /// A larger file is not read.
@@ -45,7 +44,7 @@ struct Room {
 impl Miner {
     /// Makes evals of bugs until there are enough. Returns the number of tries, if that ended the search.
     pub(super) fn inject(&mut self, head: &str, seed: u64) -> Result<Option<usize>, MineError> {
-        let unreadable = |refusal: Refusal| MineError::NoBugs(refusal.reason.words().to_owned());
+        let unreadable = |refusal: Refusal| MineError::NoBugs(refusal.to_string());
         let commit = self.git.commit(head).map_err(unreadable)?;
         let head = commit.ok_or_else(|| MineError::NoBugs("it cannot be read".to_owned()))?;
         let tree = self.git.tree(&head.id).map_err(unreadable)?;
@@ -118,15 +117,8 @@ impl Miner {
         });
         let base: Vec<Placed> = base.collect();
         let written = staged::place(&base, &dir, &mut self.git)?;
-        written.map_err(|refusal| MineError::NoBugs(refusal.reason.words().to_owned()))?;
-        let tools = recipes
-            .iter()
-            .map(|recipe| recipe.tool)
-            .filter(|tool| !tool.is_empty());
-        let tools: Vec<&'static str> = tools
-            .filter(|_| bench.request.wishes.setup.is_none())
-            .collect();
-        if let Some(tool) = bench.missing(&tools) {
+        written.map_err(|refusal| MineError::NoBugs(refusal.to_string()))?;
+        if let Some(tool) = bench.missing(&tools(&recipes, &bench.request.wishes)) {
             let commit = head.short().to_owned();
             return Err(MineError::NoTool { tool, commit });
         }
@@ -280,7 +272,7 @@ impl Miner {
             Ok(()) => {
                 begin_suite(room, &bench.suite, &bench.name)?;
                 staged::publish(&staging, &bench.suite, &bench.name)?;
-                Some(MinedCommit::written(commit, &draft.folder, None))
+                Some(MinedCommit::written(commit, &draft.folder))
             }
             Err(refusal) => Some(MinedCommit::refused(commit, refusal)),
         };
@@ -337,11 +329,7 @@ fn begin_suite(room: &Room, suite: &Utf8Path, name: &str) -> Result<(), MineErro
         return Ok(());
     }
     fs_err::create_dir_all(suite)?;
-    create::whole_dir(suite, "_base", |dir| {
-        let (from, to) = (Dir::open(room.dir.join("_base"))?, Dir::open_no_link(dir)?);
-        copy(&from, &to, &Options::default(), &mut |_| Ok(true))?;
-        Ok(())
-    })?;
+    staged::copy_whole(&room.dir.join("_base"), suite)?;
     create::write(suite, &bugs_file(name, &room.head.id, &room.keys))?;
     Ok(())
 }

@@ -170,13 +170,7 @@ pub struct Mining {
 
 /// Makes evals from a history.
 pub fn mine(mut request: Request) -> Result<Mining, MineError> {
-    let none = || MineError::NoRepository(request.repository.clone());
-    let repository = Repository::around(&request.repository).ok_or_else(none)?;
-    let head = repository.commit().ok_or_else(none)?;
-    let path = request.host.get("PATH").unwrap_or_default();
-    if find_program("git", path).is_none() {
-        return Err(MineError::NoGit);
-    }
+    let (repository, head) = repository(&request.repository)?;
     let (kind, mark) = match request.inject {
         Some(_) => ("bugs", bugs_mark(&head)),
         None => ("evals", MARK.to_owned()),
@@ -188,9 +182,7 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
     };
     let known = evals_in(&suite, &mark)?;
     let interrupted = signals::noted().map_err(StartError::Signals)?;
-    let work_dir = request.host.get("TERCA_WORK_DIR");
-    let work = WorkDir::create(work_dir).map_err(StartError::NoWorkDir)?;
-    let git = Git::new(&repository, &head, work.new_dir()?, path)?;
+    let (work, git) = open(&repository, &head, &request.host)?;
     // Several drafts share the trials that may run at once.
     let trials = match request.concurrency {
         Some(number) => number as usize,
@@ -225,6 +217,25 @@ pub fn mine(mut request: Request) -> Result<Mining, MineError> {
         None => miner.mine(&head),
     };
     miner.end(tries_spent)
+}
+
+/// Returns the repository that a directory is in, and its newest commit.
+fn repository(dir: &Utf8Path) -> Result<(Repository, String), MineError> {
+    let none = || MineError::NoRepository(dir.to_owned());
+    let repository = Repository::around(dir).ok_or_else(none)?;
+    let head = repository.commit().ok_or_else(none)?;
+    Ok((repository, head))
+}
+
+/// Makes a work directory, and a directory in it for git.
+fn open(repository: &Repository, head: &str, host: &Host) -> Result<(WorkDir, Git), MineError> {
+    let path = host.get("PATH").unwrap_or_default();
+    if find_program("git", path).is_none() {
+        return Err(MineError::NoGit);
+    }
+    let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
+    let git = Git::new(repository, head, work.new_dir()?, path)?;
+    Ok((work, git))
 }
 
 /// Returns the names of the evals that a suite has already. A directory that is something else is refused.
@@ -517,7 +528,7 @@ impl Bench {
             Err(refusal) => MinedCommit::refused(commit, refusal),
             Ok(()) => {
                 staged::publish(&staging.join(&draft.folder), &self.suite, &self.name)?;
-                MinedCommit::written(commit, &draft.folder, None)
+                MinedCommit::written(commit, &draft.folder)
             }
         };
         tell(Stage::Ended(&end));

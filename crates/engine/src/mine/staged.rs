@@ -80,8 +80,13 @@ pub(super) fn publish(staged: &Utf8Path, suite: &Utf8Path, name: &str) -> io::Re
         fs_err::create_dir_all(suite)?;
         create::write(suite, &suite_file(name))?;
     }
-    whole_dir(suite, staged.file_name().unwrap_or_default(), |dir| {
-        let (from, to) = (Dir::open(staged)?, Dir::open_no_link(dir)?);
+    copy_whole(staged, suite)
+}
+
+/// Copies a directory into another, where it is only when it is whole.
+pub(super) fn copy_whole(dir: &Utf8Path, into: &Utf8Path) -> io::Result<()> {
+    whole_dir(into, dir.file_name().unwrap_or_default(), |new| {
+        let (from, to) = (Dir::open(dir)?, Dir::open_no_link(new)?);
         copy(&from, &to, &Options::default(), &mut |_| Ok(true))?;
         Ok(())
     })

@@ -16,7 +16,6 @@ pub struct FixedRoot {
     /// The path for commands.
     pub shown: Utf8PathBuf,
     /// The workspace in it and the path for that, where an image has a place for it.
-    #[serde(default)]
     pub workspace: Option<(Utf8PathBuf, Utf8PathBuf)>,
 }
 

@@ -55,9 +55,9 @@ impl Output {
 /// The beginning and the end of a file, or all of it.
 pub(crate) struct FileEnds {
     /// The beginning, or the whole file if it is short.
-    pub(crate) head: Vec<u8>,
+    pub head: Vec<u8>,
     /// The end of a long file.
-    pub(crate) tail: Option<Vec<u8>>,
+    pub tail: Option<Vec<u8>>,
 }
 
 impl FileEnds {

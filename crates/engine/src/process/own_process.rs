@@ -95,7 +95,7 @@ pub(super) fn handle(signal: i32) -> io::Result<()> {
 }
 
 /// Returns whether this process ignores a signal. `false` where there is no `/proc`.
-fn ignores(signal: i32) -> bool {
+pub(crate) fn ignores(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()

@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use terca_core::ablation::parts::Rules;
 use terca_core::ablation::{Ablation, DesignError, EvalRows, Kind, Part, Split};
 use terca_core::config::suite::{Setup, Suite};
+use terca_core::text::prose;
 use terca_core::text::sha256;
 use terca_core::text::tokens;
 use thiserror::Error;
@@ -124,8 +125,7 @@ pub fn slim(suite: &Suite, design: &Ablation, kept: &[usize]) -> Result<String, 
     }
     let files = Rules::of(&texts, split).with(|part| kept.contains(&part));
     let files: Vec<&str> = files.iter().map(|file| file.trim_end()).collect();
-    let filled: Vec<&str> = files.into_iter().filter(|file| !file.is_empty()).collect();
-    Ok(filled.join("\n\n") + "\n")
+    Ok(prose::joined(files.into_iter().filter(|file| !file.is_empty()), "\n\n") + "\n")
 }
 
 /// Tells whether a path is one of the rules files of an ablation's experiment.

@@ -94,9 +94,14 @@ impl<R: BufRead> Write for Compared<R> {
 pub(crate) fn end_of(mut file: File, most: u64) -> io::Result<String> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-    let mut end = Vec::new();
-    file.take(most).read_to_end(&mut end)?;
-    Ok(String::from_utf8_lossy(&end).into_owned())
+    next_of(&mut file, most)
+}
+
+/// Returns the next part of a file, of so many bytes at most.
+pub(super) fn next_of(file: &mut File, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Replaces a file atomically: a reader finds either the old content or the new one, never a part, even after a power cut.

@@ -205,10 +205,7 @@ impl Heard {
 
 /// Tells whether Terca was not started to ignore a signal: `nohup terca` survives a hang-up.
 fn is_wanted(signal: &i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.unwrap_or(0) >> (signal - 1) & 1 == 0
+    !own_process::ignores(*signal)
 }
 
 #[cfg(test)]

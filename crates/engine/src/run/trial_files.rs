@@ -14,7 +14,7 @@ use terca_core::transcript::trial_files::{
 use terca_core::transcript::{Record, Step};
 use terca_core::wire::Exchange;
 
-use crate::run::files::{end_of, open_run};
+use crate::run::files::{end_of, next_of, open_run};
 
 /// The agent's session in Terca's own form.
 pub const TRANSCRIPT: &str = "transcript.jsonl";
@@ -55,7 +55,7 @@ pub fn read(run_dir: &Utf8Path, trial_dir: &Utf8Path, limit: usize) -> TrialFile
         log: excerpt_of(LOG),
         requests: of(WIRE).map(requests).unwrap_or_default(),
         rules: of(RULES)
-            .and_then(|mut file| text(&mut file, limit as u64).ok())
+            .and_then(|mut file| next_of(&mut file, limit as u64).ok())
             .map(|text| without_middle(&text, limit / 4)),
     }
 }
@@ -99,21 +99,15 @@ fn excerpt(mut file: File, limit: usize) -> io::Result<Excerpt> {
     let (head, tail) = (limit as u64 / 4 * 3, limit as u64 / 4);
     if size <= head + tail {
         return Ok(Excerpt {
-            head: text(&mut file, limit as u64)?,
+            head: next_of(&mut file, limit as u64)?,
             ..Excerpt::default()
         });
     }
     Ok(Excerpt {
-        head: text(&mut file, head)?,
+        head: next_of(&mut file, head)?,
         left_out: size - head - tail,
         tail: end_of(file, tail)?,
     })
-}
-
-fn text(file: &mut File, limit: u64) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads a session twice: once to know its steps and sizes, and once to take what fits. That is every step with shorter

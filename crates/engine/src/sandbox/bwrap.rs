@@ -23,7 +23,7 @@ const SETTINGS: &str = "/run/terca-settings";
 /// bubblewrap, as it works on this machine.
 #[derive(Debug)]
 pub(super) struct Bwrap {
-    pub(super) program: Utf8PathBuf,
+    pub program: Utf8PathBuf,
     contents: Contents,
     /// The last arguments of every sandbox.
     last: Vec<String>,

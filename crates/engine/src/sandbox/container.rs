@@ -47,8 +47,8 @@ const OF_ENGINES: [&str; 23] = [
 /// The program of an engine.
 #[derive(Debug)]
 pub(super) struct EngineProgram {
-    pub(super) engine: ContainerEngine,
-    pub(super) program: Utf8PathBuf,
+    pub engine: ContainerEngine,
+    pub program: Utf8PathBuf,
     env: Variables,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct EngineProgram {
 #[derive(Debug)]
 pub(super) struct EngineAnswer {
     /// Its version.
-    pub(super) version: String,
+    pub version: String,
     /// Its own users have numbers of their own; the superuser inside is the caller outside.
     is_rootless: bool,
     /// The numbers of users inside are others outside, unless that is switched off.
@@ -205,19 +205,19 @@ pub fn service_container(
 /// An image that is there.
 #[derive(Debug)]
 pub(super) struct FoundImage {
-    pub(super) name: Image,
+    pub name: Image,
     /// The hash of its content and settings.
-    pub(super) id: String,
+    pub id: String,
     /// The environment that Terca would have been started with inside.
-    pub(super) host: Host,
+    pub host: Host,
     /// The directory that it works in, if that can be the workspace.
-    pub(super) workdir: Option<Utf8PathBuf>,
+    pub workdir: Option<Utf8PathBuf>,
 }
 
 /// The containers of an engine, as it works on this machine.
 #[derive(Debug)]
 pub(super) struct Containers {
-    pub(super) engine: EngineProgram,
+    pub engine: EngineProgram,
     /// The directory for files that all containers need.
     dir: Utf8PathBuf,
     /// The places that every container has.
@@ -226,7 +226,7 @@ pub(super) struct Containers {
     walls: Vec<String>,
     secluded: Vec<Utf8PathBuf>,
     /// The user inside has the number of the superuser.
-    pub(super) is_superuser: bool,
+    pub is_superuser: bool,
 }
 
 impl Containers {

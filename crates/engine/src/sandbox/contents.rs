@@ -12,6 +12,7 @@ use super::programs::Programs;
 use crate::host::environment::{Host, outside_paths};
 use crate::locked;
 use crate::process::own_process;
+use terca_core::text::prose;
 
 /// The supervisor's program, inside.
 pub(super) const SUPERVISOR: &str = "/run/terca";
@@ -41,13 +42,13 @@ const PRIVATE: [&str; 2] = ["/etc/ssl/private", "/etc/pki/tls/private"];
 #[derive(Debug)]
 pub(super) struct Contents {
     /// The places that every sandbox has.
-    pub(super) base: Mounts,
+    pub base: Mounts,
     /// The places of every sandbox with the programs of a `PATH`, by that `PATH`: looking for them takes longer than all
     /// the rest.
     known: Mutex<HashMap<String, Mounts>>,
     secluded: Vec<Utf8PathBuf>,
     /// Terca's own program, outside.
-    pub(super) own_program: Utf8PathBuf,
+    pub own_program: Utf8PathBuf,
 }
 
 impl Contents {
@@ -92,8 +93,7 @@ impl Contents {
             let dir = Utf8Path::new(dir);
             of_agents.iter().any(|other| dir.starts_with(other))
         };
-        let dirs: Vec<&str> = path.split(':').filter(|dir| !is_of_agents(dir)).collect();
-        let path = dirs.join(":");
+        let path = prose::joined(path.split(':').filter(|dir| !is_of_agents(dir)), ":");
         let mut known = locked(&self.known);
         let mounts = known.entry(path).or_insert_with_key(|path| {
             let mut mounts = self.base.clone();

@@ -8,6 +8,7 @@ use terca_core::config::sandbox::{Build, ContainerEngine, Image};
 use terca_core::grade::failure_line;
 use terca_core::text::excerpt;
 use terca_core::text::mask::Mask;
+use terca_core::text::prose;
 use terca_core::text::stripped::stripped;
 
 use super::SandboxError;
@@ -93,8 +94,7 @@ impl fmt::Display for BuildFailure {
 
 /// Returns the words about all images that could not be built.
 pub(super) fn told(failures: &[BuildFailure]) -> String {
-    let all: Vec<String> = failures.iter().map(ToString::to_string).collect();
-    all.join("\n")
+    prose::joined(failures.iter().map(ToString::to_string), "\n")
 }
 
 impl Builds<'_> {

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::normal;
 
 use super::mounts::Mounts;
 use crate::host::environment::{find_program, is_program};
-use crate::workspace::suite_inputs::normal;
 
 /// The links and interpreters that lead from one program to the next. No real one has as many.
 const MOST_STEPS: usize = 16;

@@ -240,8 +240,8 @@ fn read(
 
 /// The real file system, and an environment.
 pub(crate) struct Machine<'a> {
-    pub(crate) extent: Extent,
-    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
+    pub extent: Extent,
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// Returns the library around a suite, or the workspace whose root is there. The suite need not exist yet.

@@ -30,9 +30,9 @@ pub(super) fn holds_no_evals(name: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct FoundEvals {
     /// Every `eval.terca.yaml`, sorted.
-    pub(super) evals: Vec<Utf8PathBuf>,
+    pub evals: Vec<Utf8PathBuf>,
     /// Directories below that have a `terca.yaml` of their own, sorted.
-    pub(super) suites: Vec<Utf8PathBuf>,
+    pub suites: Vec<Utf8PathBuf>,
 }
 
 /// Finds every `eval.terca.yaml` below a directory. Hidden directories, `node_modules` and names with `_` hold none.

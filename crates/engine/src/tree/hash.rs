@@ -9,6 +9,7 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
+use terca_core::text::hexadecimal;
 
 use crate::tree::dir::Dir;
 use crate::tree::error::TreeError;
@@ -183,8 +184,4 @@ fn add_facts(hasher: &mut Sha256, path: &Path, meta: &Meta) {
 fn add(hasher: &mut Sha256, bytes: &[u8]) {
     hasher.update((bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
-}
-
-fn hexadecimal(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -19,43 +19,43 @@ use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 /// The work that an agent is asked to do, and the means for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AgentRequest<'a> {
-    pub(super) agent: &'a AgentChoice,
-    pub(super) model: Option<&'a str>,
-    pub(super) mcp_servers: &'a [(String, McpServer<String>)],
+    pub agent: &'a AgentChoice,
+    pub model: Option<&'a str>,
+    pub mcp_servers: &'a [(String, McpServer<String>)],
     /// The tools that it is not offered, by the name of their server.
-    pub(super) hide_tools: &'a BTreeMap<String, Vec<String>>,
-    pub(super) config: Option<&'a Value>,
-    pub(super) prompt: &'a str,
-    pub(super) timeout: Duration,
-    pub(super) sandbox: Option<&'a Sandbox>,
-    pub(super) network: &'a Network,
+    pub hide_tools: &'a BTreeMap<String, Vec<String>>,
+    pub config: Option<&'a Value>,
+    pub prompt: &'a str,
+    pub timeout: Duration,
+    pub sandbox: Option<&'a Sandbox>,
+    pub network: &'a Network,
     /// Hosts that it reaches beside its network.
-    pub(super) allow: &'a [HostPattern],
-    pub(super) gateway: GatewayMode,
+    pub allow: &'a [HostPattern],
+    pub gateway: GatewayMode,
     /// The suite or the command line says what part the gateway has.
-    pub(super) gateway_is_asked: bool,
+    pub gateway_is_asked: bool,
     /// The parts of the variant that are looked for in its requests to models.
-    pub(super) sought: &'a [Sought],
+    pub sought: &'a [Sought],
     /// The services that it reaches.
-    pub(super) services: &'a [ServiceAddress],
+    pub services: &'a [ServiceAddress],
 }
 
 /// The directories of one agent: where it works, and where its output is kept.
 #[derive(Debug, Clone)]
 pub(in crate::trial) struct AgentDirs {
-    pub(in crate::trial) workspace: Utf8PathBuf,
+    pub workspace: Utf8PathBuf,
     /// The way to the workspace, for Terca.
-    pub(in crate::trial) here: Utf8PathBuf,
-    pub(in crate::trial) home: Utf8PathBuf,
-    pub(in crate::trial) tmp: Utf8PathBuf,
+    pub here: Utf8PathBuf,
+    pub home: Utf8PathBuf,
+    pub tmp: Utf8PathBuf,
     /// The path at which the agent finds these directories.
-    pub(in crate::trial) fixed_root: Option<FixedRoot>,
+    pub fixed_root: Option<FixedRoot>,
     /// For files that the agent reads and writes through Terca.
-    pub(in crate::trial) io: Utf8PathBuf,
+    pub io: Utf8PathBuf,
     /// For the program when it is asked for its version.
-    pub(in crate::trial) probe: Utf8PathBuf,
-    pub(in crate::trial) artifacts: Utf8PathBuf,
-    pub(in crate::trial) transcript: Utf8PathBuf,
+    pub probe: Utf8PathBuf,
+    pub artifacts: Utf8PathBuf,
+    pub transcript: Utf8PathBuf,
 }
 
 impl AgentDirs {

@@ -21,17 +21,17 @@ const LARGEST: u64 = 1 << 30;
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentWork {
     /// It was the eval's own solution.
-    pub(super) is_reference: bool,
+    pub is_reference: bool,
     /// The files that were changed, as paths relative to the workspace.
-    pub(super) changed: Vec<String>,
-    pub(super) usage: Usage,
-    pub(super) seconds: f64,
+    pub changed: Vec<String>,
+    pub usage: Usage,
+    pub seconds: f64,
     /// The MCP servers with a tap, which saw all of their calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) tapped_servers: Vec<String>,
+    pub tapped_servers: Vec<String>,
     /// The reason why the work fails every test, whatever they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) breach: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breach: Option<String>,
 }
 
 impl AgentWork {

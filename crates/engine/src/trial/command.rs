@@ -23,15 +23,15 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 /// A shell command of the suite.
 pub(super) struct Shell<'a> {
-    pub(super) command: &'a str,
-    pub(super) timeout: Duration,
-    pub(super) env: Variables,
+    pub command: &'a str,
+    pub timeout: Duration,
+    pub env: Variables,
     /// Everything that it leaves running is ended.
-    pub(super) sweep: bool,
+    pub sweep: bool,
     /// The part of the trial that it belongs to.
-    pub(super) side: Side,
+    pub side: Side,
     /// The files outside of the suite that it says it reads.
-    pub(super) inputs: &'a [Input],
+    pub inputs: &'a [Input],
 }
 
 impl TrialRun<'_> {

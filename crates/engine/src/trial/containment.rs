@@ -128,15 +128,15 @@ fn command_view<'a>(
 /// An agent, or a program that an agent starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ContainedAgent<'a> {
-    pub(super) sandbox: Option<&'a Sandbox>,
-    pub(super) dirs: CommandDirs<'a>,
+    pub sandbox: Option<&'a Sandbox>,
+    pub dirs: CommandDirs<'a>,
     /// The path at which it finds them.
-    pub(super) fixed_root: Option<&'a FixedRoot>,
+    pub fixed_root: Option<&'a FixedRoot>,
     /// The directory for files that it reads and writes through Terca.
-    pub(super) io: &'a Utf8Path,
-    pub(super) env: &'a Variables,
-    pub(super) network: &'a AgentNetwork,
-    pub(super) words: Words<'a>,
+    pub io: &'a Utf8Path,
+    pub env: &'a Variables,
+    pub network: &'a AgentNetwork,
+    pub words: Words<'a>,
 }
 
 impl ContainedAgent<'_> {

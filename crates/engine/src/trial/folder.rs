@@ -26,7 +26,7 @@ const MOST_ENTRIES: u64 = 100_000;
 #[derive(Debug)]
 pub(super) struct TrialFolder {
     /// Its absolute path.
-    pub(super) path: Utf8PathBuf,
+    pub path: Utf8PathBuf,
     run_dir: Utf8PathBuf,
     /// Its path in the run.
     within: Utf8PathBuf,

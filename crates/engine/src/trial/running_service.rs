@@ -26,7 +26,7 @@ pub(in crate::trial) struct ServiceAddress {
     /// The port that it is known by.
     known_port: u16,
     /// Its address on this machine.
-    pub(in crate::trial) on_machine: SocketAddr,
+    pub on_machine: SocketAddr,
 }
 
 impl ServiceAddress {
@@ -65,19 +65,19 @@ impl ServiceAddress {
 /// A service of a trial that was started.
 #[derive(Debug, Clone)]
 pub(in crate::trial) struct RunningService {
-    pub(in crate::trial) address: ServiceAddress,
-    pub(in crate::trial) process: Arc<ServiceProcess>,
+    pub address: ServiceAddress,
+    pub process: Arc<ServiceProcess>,
     /// The length of its log when the trial began.
-    pub(in crate::trial) log_from: u64,
+    pub log_from: u64,
     /// It was ready, so that the trial went on.
-    pub(in crate::trial) is_ready: bool,
+    pub is_ready: bool,
 }
 
 /// A service that trials share, by what makes it the same.
 pub(in crate::trial) struct SharedService {
-    pub(in crate::trial) service: Service,
-    pub(in crate::trial) sandbox: Option<Sandbox>,
-    pub(in crate::trial) running: RunningService,
+    pub service: Service,
+    pub sandbox: Option<Sandbox>,
+    pub running: RunningService,
 }
 
 /// The services of a run.

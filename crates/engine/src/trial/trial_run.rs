@@ -28,40 +28,40 @@ use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// One trial while it runs.
 pub(super) struct TrialRun<'a> {
-    pub(super) spec: &'a TrialSpec,
-    pub(super) context: &'a Context,
-    pub(super) progress: Progress<'a>,
+    pub spec: &'a TrialSpec,
+    pub context: &'a Context,
+    pub progress: Progress<'a>,
     /// The trial's folder in the run.
-    pub(super) folder: TrialFolder,
-    pub(super) log: RunLog,
+    pub folder: TrialFolder,
+    pub log: RunLog,
     /// The number of this attempt, from 1.
-    pub(super) attempt: u32,
+    pub attempt: u32,
     /// Sentences about limits that were met, for its notes.
-    pub(super) limits_met: Vec<String>,
+    pub limits_met: Vec<String>,
     /// Sentences about its tests, for its notes.
-    pub(super) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// Its report, as far as it is known. All judges that were asked are among those that were paid.
-    pub(super) report: TrialReport,
+    pub report: TrialReport,
     /// The agent has changed what it had no business with, or no test can run on what it left.
-    pub(super) is_breach: bool,
+    pub is_breach: bool,
     /// The workspace can be kept: it is not too large, and no mount.
-    pub(super) is_keepable: bool,
+    pub is_keepable: bool,
     /// The layers that its workspace was copied or mounted from.
-    pub(super) layers: Arc<MergedLayers>,
+    pub layers: Arc<MergedLayers>,
     /// The workspace as the agent found it, once the agent is gone.
-    pub(super) snapshot: Option<Snapshot>,
+    pub snapshot: Option<Snapshot>,
     /// The programs beside it, in the order of the case's.
-    pub(super) services: Vec<RunningService>,
+    pub services: Vec<RunningService>,
     // Before the directories: processes end before their directories are removed.
-    pub(super) supervisor: SupervisorGuard<'a>,
-    pub(super) dirs: TrialDirs,
+    pub supervisor: SupervisorGuard<'a>,
+    pub dirs: TrialDirs,
 }
 
 /// Reports the progress of a trial to the display.
 #[derive(Clone, Copy)]
 pub(super) struct Progress<'a> {
     trial: u32,
-    pub(super) emit: &'a dyn Fn(EventKind),
+    pub emit: &'a dyn Fn(EventKind),
 }
 
 impl Progress<'_> {

@@ -39,20 +39,20 @@ const MOST_PHASES: u32 = 100;
 /// Everything that the slots of a run need.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub(super) pools: Vec<WorkerPool>,
+    pub pools: Vec<WorkerPool>,
     /// The run, for workers that the suite is sent to.
-    pub(super) order: Order,
+    pub order: Order,
     /// The archive with the suite.
-    pub(super) archive: Utf8PathBuf,
+    pub archive: Utf8PathBuf,
     /// A directory for the errors of commands.
-    pub(super) dir: Utf8PathBuf,
-    pub(super) launcher: Arc<Launcher>,
-    pub(super) ending: Arc<Ending>,
+    pub dir: Utf8PathBuf,
+    pub launcher: Arc<Launcher>,
+    pub ending: Arc<Ending>,
     /// The sandboxes of this machine, if it takes part.
-    pub(super) local: Option<Vec<CaseSandbox>>,
+    pub local: Option<Vec<CaseSandbox>>,
     /// How agents are contained by the first worker: all others must do the same.
-    pub(super) first: OnceLock<Containment>,
-    pub(super) news: Sender<Message>,
+    pub first: OnceLock<Containment>,
+    pub news: Sender<Message>,
 }
 
 /// The worker's input and its trial, for the scheduler and for the thread of the slot.
@@ -98,12 +98,12 @@ impl Link {
 /// A trial that a worker runs. Its result is told in any case.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) trial: TrialSpec,
-    pub(super) attempt: u32,
-    pub(super) context: Arc<Context>,
-    pub(super) news: Sender<Message>,
+    pub trial: TrialSpec,
+    pub attempt: u32,
+    pub context: Arc<Context>,
+    pub news: Sender<Message>,
     /// The phases that were told.
-    pub(super) phases: u32,
+    pub phases: u32,
 }
 
 impl Job {
@@ -169,11 +169,11 @@ impl Job {
 /// The thread of a slot.
 #[derive(Debug)]
 pub(super) struct SlotThread {
-    pub(super) slot: SlotId,
-    pub(super) request: Arc<Request>,
+    pub slot: SlotId,
+    pub request: Arc<Request>,
     /// The positions of its pool, and of its host in the pool.
-    pub(super) place: (usize, usize),
-    pub(super) link: Arc<Mutex<Link>>,
+    pub place: (usize, usize),
+    pub link: Arc<Mutex<Link>>,
 }
 
 impl SlotThread {

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8DirEntry, Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use crate::locked;
@@ -198,17 +198,19 @@ fn layer_of(place: &Utf8Path) -> Option<String> {
 
 /// Returns the names among the layers of a suite that its cache uses.
 pub fn layers_in_cache(suite_dir: &Utf8Path) -> Vec<String> {
-    let entries = cache_dir(suite_dir).read_dir_utf8().into_iter().flatten();
-    let places = entries.flatten();
+    let places = places_in_cache(suite_dir);
     places.filter_map(|entry| layer_of(entry.path())).collect()
+}
+
+fn places_in_cache(suite_dir: &Utf8Path) -> impl Iterator<Item = Utf8DirEntry> {
+    let entries = cache_dir(suite_dir).read_dir_utf8();
+    entries.into_iter().flatten().flatten()
 }
 
 /// Removes the files of these layers, which nobody uses, except those that evals share.
 pub fn remove_private(suite_dir: &Utf8Path, layers: &[BaseLayer]) {
-    let entries = cache_dir(suite_dir).read_dir_utf8().into_iter().flatten();
-    let shared = entries
-        .flatten()
-        .filter(|entry| entry.file_name().starts_with(SHARED));
+    let places = places_in_cache(suite_dir);
+    let shared = places.filter(|entry| entry.file_name().starts_with(SHARED));
     let shared: Vec<String> = shared.filter_map(|entry| layer_of(entry.path())).collect();
     for layer in layers.iter().filter(|layer| !shared.contains(&layer.hash)) {
         remove_and_tell(&layer.tree);

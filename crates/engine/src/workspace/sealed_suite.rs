@@ -23,6 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::normal;
 use terca_core::plan::fingerprint::{Fingerprinter, words};
 use terca_core::text::mask::Mask;
 use thiserror::Error;
@@ -31,7 +32,7 @@ use crate::tree;
 use crate::tree::archive::Packer;
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, identity};
 use crate::workspace::base_layers::BaseLayers;
-use crate::workspace::suite_inputs::{Inputs, normal};
+use crate::workspace::suite_inputs::Inputs;
 use crate::workspace::tree_hash::TreeHashes;
 
 /// The most that is copied of a directory because something in it is used.

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::config::normal;
 use terca_core::plan::fingerprint::Fingerprinter;
 use terca_core::plan::{Layer, Plan};
 use terca_core::text::mask::Mask;
@@ -58,19 +59,4 @@ impl Inputs {
         }
         inputs
     }
-}
-
-/// Removes `.` and `..` from a path as it is written.
-pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
-    let mut normal = Utf8PathBuf::new();
-    for part in path.components() {
-        match part {
-            Utf8Component::ParentDir => {
-                normal.pop();
-            }
-            Utf8Component::CurDir => {}
-            part => normal.push(part),
-        }
-    }
-    normal
 }

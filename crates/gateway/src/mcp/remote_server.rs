@@ -17,7 +17,7 @@ const MOST_REDIRECTS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct RemoteServer {
     upstream: Upstream,
-    pub(crate) url: Uri,
+    pub url: Uri,
     /// The headers of the suite, which may be keys.
     headers: HeaderMap,
 }

@@ -44,16 +44,16 @@ pub struct RemoteMcpServer<'a> {
 /// The way of one trial's agent to an MCP server.
 #[derive(Debug)]
 pub(crate) struct McpWay {
-    pub(crate) server: RemoteServer,
+    pub server: RemoteServer,
     /// The tools that the agent is not offered.
-    pub(crate) hides: Option<HiddenTools>,
-    pub(crate) room: Room,
+    pub hides: Option<HiddenTools>,
+    pub room: Room,
     /// The address that the agent has, up to the token.
     address: String,
     mask: Mask,
     opened: Instant,
     state: Mutex<State>,
-    pub(crate) closing: Closing,
+    pub closing: Closing,
 }
 
 #[derive(Debug, Default)]

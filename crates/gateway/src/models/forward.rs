@@ -9,6 +9,7 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request;
 use hyper::{Request, Response, StatusCode, Uri};
+use terca_core::text::prose;
 use terca_core::wire::ExchangeEnd;
 use terca_core::wire::recording::RecordedAnswer;
 
@@ -224,16 +225,15 @@ fn onward_headers(way: &Way, upstream: usize, mut headers: HeaderMap) -> HeaderM
 
 /// Puts the key in the place of its token in `key=TOKEN`.
 fn with_key_in_query(way: &Way, upstream: usize, query: &str) -> String {
-    let parts: Vec<String> = query
-        .split('&')
-        .map(|part| {
+    prose::joined(
+        query.split('&').map(|part| {
             let value = part.strip_prefix("key=");
             value
                 .and_then(|value| way.with_key(value, upstream))
                 .map_or_else(|| part.to_owned(), |key| format!("key={key}"))
-        })
-        .collect();
-    parts.join("&")
+        }),
+        "&",
+    )
 }
 
 #[cfg(test)]

@@ -17,15 +17,15 @@ use crate::tape::Taking;
 /// Those who see an answer.
 pub(crate) struct Metered {
     /// Reads the answer to a request for a model.
-    pub(crate) reading: Option<Reading>,
+    pub reading: Option<Reading>,
     /// Takes the answer for a recording.
-    pub(crate) taking: Option<Taking>,
+    pub taking: Option<Taking>,
 }
 
 /// A request to a model, whose answer is read. It was left by the agent if this is dropped before its end.
 pub(crate) struct Reading {
-    pub(crate) way: Arc<Way>,
-    pub(crate) number: usize,
+    pub way: Arc<Way>,
+    pub number: usize,
     dialect: Dialect,
     reader: Option<AnswerReader>,
 }

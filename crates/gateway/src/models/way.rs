@@ -22,21 +22,21 @@ pub(crate) const MOST_REQUESTS: usize = 10_000;
 /// The way of one trial's agent to its models.
 #[derive(Debug)]
 pub(crate) struct Way {
-    pub(crate) upstreams: Vec<Upstream>,
+    pub upstreams: Vec<Upstream>,
     /// The room for the bodies of its requests.
-    pub(crate) room: Room,
+    pub room: Room,
     /// The tokens that the agent has, and the keys that they stand for.
     keys: Vec<(String, ServiceKey)>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
     /// Takes what passes, if it is to be kept.
-    pub(crate) recorder: Option<Arc<Recorder>>,
+    pub recorder: Option<Arc<Recorder>>,
     /// Answers requests from a recording.
-    pub(crate) player: Option<Arc<Player>>,
+    pub player: Option<Arc<Player>>,
     /// The moment from which requests are timed.
-    pub(crate) opened: Instant,
+    pub opened: Instant,
     log: Mutex<Log>,
-    pub(crate) closing: Closing,
+    pub closing: Closing,
 }
 
 #[derive(Debug, Default)]
@@ -49,8 +49,8 @@ struct Log {
 /// A request to a model in the log.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(crate) exchange: Exchange,
-    pub(crate) started: Instant,
+    pub exchange: Exchange,
+    pub started: Instant,
     is_over: bool,
     /// The hash of path and body, by which a request that is sent again is known.
     request: u64,

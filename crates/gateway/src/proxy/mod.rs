@@ -111,14 +111,14 @@ async fn lead(mut stream: TcpStream, door: Door, rules: Arc<HostRules>) {
 /// The hosts that are allowed, and those that were refused.
 #[derive(Debug)]
 pub(crate) struct HostRules {
-    pub(crate) allowed: Vec<HostPattern>,
+    pub allowed: Vec<HostPattern>,
     /// The gateway's own address, if the agent has one of it. It is here, behind no proxy.
-    pub(crate) gateway: Option<HostPattern>,
+    pub gateway: Option<HostPattern>,
     /// The passages of the gateway.
-    pub(crate) passages: Arc<OpenPassages>,
-    pub(crate) seen: Mutex<TrialNetwork>,
+    pub passages: Arc<OpenPassages>,
+    pub seen: Mutex<TrialNetwork>,
     /// The room for connections.
-    pub(crate) room: Arc<Semaphore>,
+    pub room: Arc<Semaphore>,
 }
 
 impl HostRules {

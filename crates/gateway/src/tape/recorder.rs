@@ -17,6 +17,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::HeaderMap;
 use hyper::http::request::Parts;
+use terca_core::text::hexadecimal;
 use terca_core::text::mask::Mask;
 use terca_core::wire::ExchangeEnd;
 use terca_core::wire::recording::{
@@ -311,8 +312,7 @@ impl Writer {
             names.push(name.clone());
             if self.known.insert(name.clone()) {
                 let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
-                let hex = bytes.iter().map(|byte| format!("{byte:02x}"));
-                let hex = text.is_none().then(|| hex.collect());
+                let hex = text.is_none().then(|| hexadecimal(bytes));
                 self.line(&RecordingLine::Part(BodyPart { name, text, hex }))?;
             }
         }

@@ -40,11 +40,11 @@ pub struct Recording {
 /// A request of a recording, and its answer.
 #[derive(Debug)]
 pub(crate) struct RecordedExchange {
-    pub(crate) request: RecordedRequest,
-    pub(crate) answer: Option<RecordedAnswer>,
+    pub request: RecordedRequest,
+    pub answer: Option<RecordedAnswer>,
     /// The hash of its normal form, once it was needed.
-    pub(crate) key: Option<u64>,
-    pub(crate) is_played: bool,
+    pub key: Option<u64>,
+    pub is_played: bool,
 }
 
 impl Recording {

@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 use terca_core::analysis::results::Results;
+use terca_core::text::prose;
 use terca_core::text::stripped::stripped;
 
 use crate::export::trial_rows::{COLUMNS, row};
@@ -19,7 +20,7 @@ pub fn csv(results: &Results) -> String {
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {
-    cells.collect::<Vec<String>>().join(",") + "\r\n"
+    prose::joined(cells, ",") + "\r\n"
 }
 
 /// Writes a cell. An unknown value is empty.

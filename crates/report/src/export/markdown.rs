@@ -162,8 +162,8 @@ fn cell(figures: &Figures) -> String {
             ))
         }
     };
-    let parts: Vec<String> = [told, errors, unfinished].into_iter().flatten().collect();
-    parts.join(" · ").replacen("⚠️ · ", "⚠️ ", 1)
+    prose::joined([told, errors, unfinished].into_iter().flatten(), " · ")
+        .replacen("⚠️ · ", "⚠️ ", 1)
 }
 
 /// The texts of the suite about itself, folded.
@@ -207,8 +207,11 @@ fn failures(results: &Results, names: &Names) -> String {
     let mut rows = String::new();
     for entry in entries.iter().take(MOST_FAILURES) {
         let score = verdict(&entry.trials[0].report);
-        let why: Vec<String> = entry.reasons.iter().map(|reason| escaped(reason)).collect();
-        rows += &row([escaped(&entry.name(names)), score, why.join("<br>")]);
+        rows += &row([
+            escaped(&entry.name(names)),
+            score,
+            prose::joined(entry.reasons.iter().map(|reason| escaped(reason)), "<br>"),
+        ]);
     }
     if entries.len() > MOST_FAILURES {
         rows += &format!("\n… and {} more.\n", entries.len() - MOST_FAILURES);

@@ -3,6 +3,7 @@
 //! Names, messages and sentences about them end up in pull requests, where a stray `|` breaks a table, `@somebody`
 //! calls somebody and `#12` links to an issue.
 
+use terca_core::text::prose;
 use terca_core::text::stripped::stripped;
 
 use crate::term::{clean, truncate};
@@ -14,8 +15,7 @@ const NOTHING: char = '\u{200b}';
 /// The text as one line in which nothing is markup.
 pub(crate) fn escaped(text: &str) -> String {
     let text = stripped(text);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
+    let line = prose::one_line(&text);
     let line = truncate(&clean(&line), LONGEST).into_owned();
     let mut safe = String::with_capacity(line.len());
     let mut characters = line.chars().peekable();
@@ -57,10 +57,7 @@ pub(crate) fn sentence(text: &str) -> String {
 
 /// Sentences can be longer than a name or a message may be; none of their words is cut.
 fn words(text: &str) -> String {
-    text.split(' ')
-        .map(escaped)
-        .collect::<Vec<String>>()
-        .join(" ")
+    prose::joined(text.split(' ').map(escaped), " ")
 }
 
 /// One row of a table. The cells are escaped already.

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 use terca_core::agent::delivery::McpStatus;
 use terca_core::analysis::results::{Results, TrialResult};
+use terca_core::text::prose;
 
 use self::Source::{At, Made, Started};
 
@@ -185,10 +186,13 @@ pub const COLUMNS: &[Column] = &[
 pub fn json_lines(results: &Results) -> String {
     let mut text = String::new();
     for trial in &results.trials {
-        let pairs: Vec<String> = row(results, trial)
-            .map(|(name, value)| format!("{}:{value}", json!(name)))
-            .collect();
-        text += &format!("{{{}}}\n", pairs.join(","));
+        text += &format!(
+            "{{{}}}\n",
+            prose::joined(
+                row(results, trial).map(|(name, value)| format!("{}:{value}", json!(name))),
+                ","
+            )
+        );
     }
     text
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use sha2::{Digest, Sha256};
 use terca_core::analysis::results::{Results, TrialResult};
 use terca_core::analysis::validation::{Proof, proofs};
 use terca_core::run::event::TrialHead;
@@ -11,7 +10,7 @@ use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
 use terca_core::text::alike::alike;
 use terca_core::text::excerpt::without_middle;
-use terca_core::text::prose;
+use terca_core::text::{prose, sha256};
 
 use super::matrix::Matrix;
 use super::text::{clean, column_titles, pill, section, wide_table};
@@ -45,8 +44,9 @@ pub fn keys(trial: &Trial) -> Vec<String> {
 
 /// Returns ten digits: the same for the same cause in every run.
 fn key(test: &str, pattern: &str) -> String {
-    let hash = Sha256::digest(format!("{test}\0{pattern}").as_bytes());
-    hash[..5].iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hash = sha256(format!("{test}\0{pattern}").as_bytes());
+    hash.truncate(10);
+    hash
 }
 
 fn causes(state: &RunState) -> Vec<Cause<'_>> {
@@ -116,7 +116,7 @@ fn row(((test, pattern), struck): &Cause<'_>, matrix: &Matrix<'_>) -> Markup {
 fn names(names: impl Iterator<Item = String>, noun: &str) -> String {
     let names: BTreeSet<String> = names.collect();
     match names.len() {
-        0..=MOST_NAMES => Vec::from_iter(names).join(", "),
+        0..=MOST_NAMES => prose::joined(names, ", "),
         number => prose::count(number, noun),
     }
 }

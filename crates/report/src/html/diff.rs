@@ -8,7 +8,7 @@ use terca_core::text::prose;
 use terca_core::transcript::edits::{Change, Edit};
 use terca_core::transcript::trial_files::even_cut;
 
-use super::text::{clean, ends, fit, left_out, note, size};
+use super::text::{clean, fit, fit_counted, left_out, note, size};
 
 /// The file with all changes.
 const FILE: &str = "changes.diff";
@@ -39,7 +39,7 @@ pub fn diff(changes: &Excerpt, trial: u32, room: usize) -> Markup {
     }
     html! {
         @if all.len() > 1 { (list(&all, trial)) }
-        div.diff { (fit(&parts, room, left_out("file", FILE))) }
+        div.diff { (fit(parts, room, left_out("file", FILE))) }
     }
 }
 
@@ -87,35 +87,22 @@ fn file_part(file: &FileDiff<'_>, number: usize, room: usize) -> Markup {
             }
             @if lines > 0 {
                 div.lines tabindex="0" role="group" aria-label={ "Changes of " (file.name()) } {
-                    (within(&blocks, room))
+                    (fit_counted(&blocks, room, left_out("line", FILE)))
                 }
             }
         }
     }
 }
 
-/// Returns the blocks that fit, with the number of lines that do not.
-fn within(blocks: &[(usize, Markup)], room: usize) -> Markup {
-    let sizes: Vec<usize> = blocks.iter().map(|(_, markup)| size(markup)).collect();
-    let (head, tail) = ends(&sizes, room);
-    let end = blocks.len() - tail;
-    let missing: usize = blocks[head..end].iter().map(|(lines, _)| lines).sum();
-    html! {
-        @for (_, markup) in &blocks[..head] { (markup) }
-        @if missing > 0 { (note(&left_out("line", FILE)(missing))) }
-        @for (_, markup) in &blocks[end..] { (markup) }
-    }
-}
-
 fn block(block: &Block<'_>, is_numbered: bool) -> Markup {
     // Line by line: a terminal sequence that one line leaves open must not take the next with it.
     let lines = block.lines.iter().map(|line| clean(line).into_owned());
-    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = prose::joined(lines, "\n");
     let count = block.lines.len();
     let numbers = block.first..block.first + count;
-    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    let numbers = numbers.map(|number| number.to_string());
     let inner = html! {
-        @if is_numbered { span.numbers aria-hidden="true" { (numbers.join("\n")) } }
+        @if is_numbered { span.numbers aria-hidden="true" { (prose::joined(numbers, "\n")) } }
         span.sign { (vec![block.sign.to_string(); count].join("\n")) }
         span.text { (text) }
     };

@@ -51,7 +51,7 @@ pub fn log(log: &Excerpt, room: usize) -> Markup {
         pieces.extend(chunks(&log.tail));
     }
     html! {
-        div.log tabindex="0" role="region" aria-label="Log" { (fit(&pieces, room, left_out("piece", "run.log"))) }
+        div.log tabindex="0" role="region" aria-label="Log" { (fit(pieces, room, left_out("piece", "run.log"))) }
     }
 }
 

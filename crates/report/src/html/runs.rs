@@ -196,8 +196,13 @@ fn changes(before: &ListedRun, now: &ListedRun) -> Vec<(char, String)> {
     ];
     for (letter, noun, old, new) in sets {
         if old != new && !old.is_empty() && !new.is_empty() {
-            let now: Vec<&str> = new.iter().map(String::as_str).collect();
-            changes.push((letter, format!("{noun} changed: now {}", now.join(", "))));
+            changes.push((
+                letter,
+                format!(
+                    "{noun} changed: now {}",
+                    prose::joined(new.iter().map(String::as_str), ", ")
+                ),
+            ));
         }
     }
     changes

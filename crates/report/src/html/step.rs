@@ -222,13 +222,11 @@ fn raw(shown: &ShownStep<'_>, look: Look<'_>) -> Markup {
         return html! {};
     }
     let records = [Some(shown.lead), shown.result].into_iter().flatten();
-    let lines: Vec<String> = records
-        .filter_map(|record| serde_json::to_string(record).ok())
-        .collect();
+    let lines = records.filter_map(|record| serde_json::to_string(record).ok());
     html! {
         details.raw {
             summary { "Raw" }
-            pre { (clean(&lines.join("\n"))) }
+            pre { (clean(&prose::joined(lines, "\n"))) }
         }
     }
 }
@@ -243,7 +241,7 @@ fn pretty(input: &Value) -> String {
                 Value::String(text) => format!("{key}: {text}"),
                 other => format!("{key}: {other}"),
             };
-            entries.iter().map(line).collect::<Vec<_>>().join("\n")
+            prose::joined(entries.iter().map(line), "\n")
         }
         other => other.to_string(),
     }

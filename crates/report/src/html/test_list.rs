@@ -35,10 +35,10 @@ pub fn tests(tested: &Tested<'_>, room: usize) -> Option<Markup> {
         .map(|(name, grade)| test(tested, name, grade, each))
         .collect();
     let list = html! {
-        ul.tests { (fit(&items, room, left_out("test", "results.json"))) }
+        ul.tests { (fit(items, room, left_out("test", "results.json"))) }
         @if let Some(sum) = sum(report) { p.quiet.sum { (sum) } }
     };
-    (!items.is_empty()).then_some(list)
+    (!report.tests.is_empty()).then_some(list)
 }
 
 fn test(tested: &Tested<'_>, name: &str, grade: &Grade, room: usize) -> Markup {
@@ -97,14 +97,15 @@ fn sum(report: &TrialReport) -> Option<String> {
         .collect();
     let parts = parts.filter(|parts| (2..=MOST).contains(&parts.len()))?;
     let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
-    let terms: Vec<String> = parts
-        .iter()
-        .map(|(weight, score)| format!("{weight} × {}", wording::score(*score)))
-        .collect();
     Some(format!(
         "score {} = ({}) / {}",
         wording::score(score),
-        terms.join(" + "),
+        prose::joined(
+            parts
+                .iter()
+                .map(|(weight, score)| format!("{weight} × {}", wording::score(*score))),
+            " + "
+        ),
         (total * 1e6).round() / 1e6
     ))
 }

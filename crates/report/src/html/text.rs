@@ -65,14 +65,25 @@ pub fn sentence(text: &str) -> Markup {
 }
 
 /// Returns the parts that fit into so many bytes of markup, and a remark in the place of the others.
-pub fn fit(parts: &[Markup], room: usize, remark: impl Fn(usize) -> String) -> Markup {
-    let sizes: Vec<usize> = parts.iter().map(size).collect();
+pub fn fit(parts: Vec<Markup>, room: usize, remark: impl Fn(usize) -> String) -> Markup {
+    let parts = parts.into_iter().map(|part| (1, part));
+    fit_counted(&Vec::from_iter(parts), room, remark)
+}
+
+/// Does the same with parts of several things each, which the remark counts.
+pub fn fit_counted(
+    parts: &[(usize, Markup)],
+    room: usize,
+    remark: impl Fn(usize) -> String,
+) -> Markup {
+    let sizes: Vec<usize> = parts.iter().map(|(_, part)| size(part)).collect();
     let (head, tail) = ends(&sizes, room);
-    let left_out = parts.len() - head - tail;
+    let end = parts.len() - tail;
+    let left_out: usize = parts[head..end].iter().map(|(number, _)| number).sum();
     html! {
-        @for part in &parts[..head] { (part) }
+        @for (_, part) in &parts[..head] { (part) }
         @if left_out > 0 { (note(&remark(left_out))) }
-        @for part in &parts[parts.len() - tail..] { (part) }
+        @for (_, part) in &parts[end..] { (part) }
     }
 }
 
@@ -316,13 +327,13 @@ mod tests {
                 .collect()
         };
         let remark = |number: usize| format!("{number} left out");
-        assert_eq!(fit(&numbers(3), 12, remark).0, "000000010002");
+        assert_eq!(fit(numbers(3), 12, remark).0, "000000010002");
         assert_eq!(
-            fit(&numbers(100), 40, remark).0,
+            fit(numbers(100), 40, remark).0,
             "0000000100020003000400050006<p class=\"note\">91 left out</p>00980099"
         );
         assert_eq!(
-            fit(&numbers(5), 0, remark).0,
+            fit(numbers(5), 0, remark).0,
             "<p class=\"note\">5 left out</p>"
         );
     }

@@ -257,14 +257,15 @@ pub fn descriptions(about: &Descriptions) -> Markup {
         .into_iter()
         .flat_map(|(kind, texts)| list(kind, texts))
         .collect();
+    let number = items.len();
     let body = html! {
         details {
-            summary { (prose::count(items.len(), "description")) }
-            ul.descriptions { (fit(&items, ROOM, left_out("description", "results.json"))) }
+            summary { (prose::count(number, "description")) }
+            ul.descriptions { (fit(items, ROOM, left_out("description", "results.json"))) }
         }
     };
     html! {
-        @if !items.is_empty() { (section("descriptions", "Descriptions", &body)) }
+        @if number > 0 { (section("descriptions", "Descriptions", &body)) }
     }
 }
 

@@ -53,12 +53,9 @@ fn table(rows: Rows) -> Grid {
 fn of_variant(variant: &Variant, suite_dir: &Utf8Path) -> Rows {
     let paths = |paths: &[Utf8PathBuf]| {
         let shown = paths.iter().map(|path| short(path, suite_dir).to_string());
-        shown.collect::<Vec<_>>().join("\n")
+        prose::joined(shown, "\n")
     };
     let servers = variant.mcp_servers.iter();
-    let servers: Vec<String> = servers
-        .map(|(name, server)| of_server(name, server))
-        .collect();
     let command = variant.command.as_ref();
     let config = variant.config.as_ref();
     let mut rows = vec![
@@ -66,7 +63,10 @@ fn of_variant(variant: &Variant, suite_dir: &Utf8Path) -> Rows {
         ("model", variant.model.clone().unwrap_or_default()),
         ("rules", paths(&variant.rules)),
         ("skills", paths(&variant.skills)),
-        ("servers", servers.join("\n")),
+        (
+            "servers",
+            prose::joined(servers.map(|(name, server)| of_server(name, server)), "\n"),
+        ),
         (
             "settings",
             config.map(ToString::to_string).unwrap_or_default(),
@@ -111,20 +111,24 @@ fn of_case(case: &RunCase, suite_dir: &Utf8Path) -> Rows {
     let (mut files, mut prepare) = (Vec::new(), Vec::new());
     layers(&case.layers, suite_dir, &mut files, &mut prepare);
     let before = case.before.iter();
-    let before: Vec<String> = before.map(|action| of_action(action, suite_dir)).collect();
     let tests = case.tests.iter();
-    let tests: Vec<&str> = tests
-        .filter_map(|test| test.get("name")?.as_str())
-        .collect();
-    let variables: Vec<&str> = case.env.iter().map(|(name, _)| name.as_str()).collect();
     let mut rows = vec![
         ("prompt", case.prompt.clone()),
         ("files", files.join("\n")),
         ("prepare", prepare.join("\n")),
-        ("actions", before.join("\n")),
-        ("variables", variables.join(", ")),
+        (
+            "actions",
+            prose::joined(before.map(|action| of_action(action, suite_dir)), "\n"),
+        ),
+        (
+            "variables",
+            prose::joined(case.env.iter().map(|(name, _)| name.as_str()), ", "),
+        ),
         ("limits", limits(case)),
-        ("tests", tests.join(", ")),
+        (
+            "tests",
+            prose::joined(tests.filter_map(|test| test.get("name")?.as_str()), ", "),
+        ),
     ];
     rows.retain(|(_, value)| !value.is_empty());
     rows

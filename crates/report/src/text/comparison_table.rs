@@ -58,10 +58,10 @@ pub(crate) fn has_brackets(comparisons: &[Comparison], metrics: &[&ComparisonMet
 /// The rows of a table.
 pub(crate) struct ComparisonTable<'a> {
     /// The title over the names.
-    pub(crate) title: String,
+    pub title: String,
     /// Arm and place of each comparison.
-    pub(crate) names: Vec<[String; 2]>,
-    pub(crate) comparisons: &'a [Comparison],
+    pub names: Vec<[String; 2]>,
+    pub comparisons: &'a [Comparison],
 }
 
 impl ComparisonTable<'_> {

@@ -67,8 +67,8 @@ fn listed(results: &Results, entries: &[Entry<'_>], most: usize, here: Context<'
 
 /// Trials that did not pass for the same reason.
 pub(crate) struct Entry<'a> {
-    pub(crate) trials: Vec<&'a TrialResult>,
-    pub(crate) reasons: Vec<String>,
+    pub trials: Vec<&'a TrialResult>,
+    pub reasons: Vec<String>,
 }
 
 pub(crate) fn entries(results: &Results) -> Vec<Entry<'_>> {

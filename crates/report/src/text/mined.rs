@@ -108,7 +108,7 @@ mod tests {
             message: "Fix it".into(),
         };
         let commits = vec![
-            MinedCommit::written(&commit("1"), "fix-it-111111111", None),
+            MinedCommit::written(&commit("1"), "fix-it-111111111"),
             MinedCommit::refused(&commit("2"), Reason::NoTests.into()),
             MinedCommit::refused(
                 &commit("3"),
@@ -167,10 +167,14 @@ mod tests {
             reason: Some(NoTask::Error(ErrorKind::Auth)),
             detail: Some("HTTP 401".into()),
         };
+        let written = |digit: &str, described| MinedCommit {
+            described: Some(described),
+            ..MinedCommit::written(&commit(digit), &format!("fix-it-{}", digit.repeat(9)))
+        };
         let commits = vec![
-            MinedCommit::written(&commit("1"), "fix-it-111111111", Some(taken)),
-            MinedCommit::written(&commit("2"), "fix-it-222222222", Some(leaking)),
-            MinedCommit::written(&commit("3"), "fix-it-333333333", Some(failed)),
+            written("1", taken),
+            written("2", leaking),
+            written("3", failed),
         ];
         let text = mined(&Mined::new("evals".into(), commits, Some(0.75)), 120)
             .render(Palette { colour: false });

@@ -49,8 +49,7 @@ pub(crate) fn plan_title(heads: &[TrialHead]) -> StyledLine {
 
 /// A description in one line, below what it is about.
 fn described(text: &str, indent: &str) -> StyledLine {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    dim(&format!("{indent}{}", words.join(" ")))
+    dim(&format!("{indent}{}", prose::one_line(text)))
 }
 
 /// Names with their descriptions.

@@ -83,9 +83,12 @@ fn heading(view: &TrialView<'_>, answer: &mut Answer) {
         usage.cost_usd.map(prose::dollars),
         report.exit_code.map(|code| format!("exit status {code}")),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
     let mut say = |role, label: &str, words: &str| answer.paragraph((role, label), words, 2);
-    say(Role::Plain, "", &facts.join(", "));
+    say(
+        Role::Plain,
+        "",
+        &prose::joined(facts.into_iter().flatten(), ", "),
+    );
     if let Some(error) = &report.error {
         let label = format!("{}: ", error.kind.as_str());
         say(Role::Trouble, &label, &error.message);
@@ -103,8 +106,11 @@ fn heading(view: &TrialView<'_>, answer: &mut Answer) {
     if let Some(remark) = &view.remark {
         let text = Some(remark.text.clone()).filter(|text| !text.is_empty());
         let tags = remark.tags.iter().map(|tag| format!("[{tag}]"));
-        let words: Vec<String> = text.into_iter().chain(tags).collect();
-        say(Role::Bold, "remark: ", &words.join(" "));
+        say(
+            Role::Bold,
+            "remark: ",
+            &prose::joined(text.into_iter().chain(tags), " "),
+        );
     }
 }
 

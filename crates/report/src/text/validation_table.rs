@@ -5,6 +5,7 @@ use terca_core::analysis::results::TrialResult;
 use terca_core::analysis::summary::wording;
 use terca_core::analysis::validation::{Flaw, Proof};
 use terca_core::run::outcome::Status;
+use terca_core::text::prose;
 
 use crate::term::{Answer, Grid, Role, Side, StyledLine, UNLIMITED, bold, dim, plain, styled};
 
@@ -62,8 +63,7 @@ pub(crate) fn verdict_words(flaws: &[Flaw]) -> String {
     if flaws.is_empty() {
         return "proven".to_owned();
     }
-    let words: Vec<&str> = flaws.iter().map(|flaw| flaw.as_str()).collect();
-    words.join(", ")
+    prose::joined(flaws.iter().map(|flaw| flaw.as_str()), ", ")
 }
 
 /// Returns the words between the eval and the explanation of a flaw: before the flaw, the flaw, and after it.

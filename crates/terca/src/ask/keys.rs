@@ -13,7 +13,7 @@ use signal_hook::consts::SIGINT;
 
 /// A terminal that hands over keys until this is dropped.
 pub(super) struct Keys {
-    pub(super) terminal: Term,
+    pub terminal: Term,
     /// The modes to go back to.
     before: Option<Termios>,
     /// Somebody has sent the signal of Ctrl+C.

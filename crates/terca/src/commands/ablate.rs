@@ -15,7 +15,6 @@ use terca_core::run::state::RunState;
 use terca_core::text::Code;
 use terca_engine::host::environment::Host;
 use terca_engine::run::load::RunPlan;
-use terca_engine::run::start::{PreparedRun, StartOptions};
 use terca_engine::run::{ablate as engine, past_runs};
 use terca_report::ablation_plan;
 use terca_report::github::Printed;
@@ -126,12 +125,7 @@ fn start(args: &AblateArgs, experiment: &str, kind: Kind, common: &Common) -> Ou
         screen::err_painted(&plan.render(screen::err_palette(common.color)));
         screen::err("");
     }
-    let options = StartOptions {
-        rebuild_layers: args.conduct.no_cache,
-        tell: Some(screen::err),
-        ..StartOptions::default()
-    };
-    let run = PreparedRun::new(&plan, &settings, options, host)?;
+    let run = run::prepared(&plan, &settings, args.conduct.no_cache, host)?;
     let (status, finished) = run::conduct(
         &settings,
         run,

@@ -29,8 +29,10 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
         )),
         (TableFormat::Table, codes) => {
             let texts: Vec<String> = codes.iter().copied().map(explain::brief).collect();
-            let texts: Vec<&str> = texts.iter().map(|text| text.trim_matches('\n')).collect();
-            screen::out(&texts.join("\n\n"));
+            screen::out(&prose::joined(
+                texts.iter().map(|text| text.trim_matches('\n')),
+                "\n\n",
+            ));
         }
         (TableFormat::Json, []) => output::json(&explained(Code::ALL))?,
         (TableFormat::Json, codes) => output::json(&explained(codes))?,

@@ -100,11 +100,25 @@ pub(super) fn import(args: &ImportArgs, common: &Common) -> Outcome {
 }
 
 /// What a source holds.
+#[derive(Default)]
 struct Batch {
     /// Evals, with the tasks that they come from.
     evals: Vec<(Utf8PathBuf, Imported)>,
     /// What cannot become an eval, and why.
     complaints: Vec<String>,
+}
+
+impl Batch {
+    /// Adds the eval that a task became, or the reason why it cannot be one.
+    fn add(&mut self, task: Utf8PathBuf, eval: Result<Imported, String>) {
+        match eval {
+            Ok(eval) => self.evals.push((task, eval)),
+            Err(reason) => {
+                let complaint = format!("{task} cannot become an eval: {reason}");
+                self.complaints.push(complaint);
+            }
+        }
+    }
 }
 
 fn unread(error: io::Error) -> CliError {
@@ -132,13 +146,8 @@ fn tasks(format: Format, args: &TasksArgs, common: &Common) -> Outcome {
         complaints: others_help(&others).into_iter().collect(),
     };
     for (_, task) in found {
-        match import::read(format, &task).map_err(unread)? {
-            Ok(eval) => batch.evals.push((task, eval)),
-            Err(reason) => {
-                let complaint = format!("{task} cannot become an eval: {reason}");
-                batch.complaints.push(complaint);
-            }
-        }
+        let eval = import::read(format, &task).map_err(unread)?;
+        batch.add(task, eval);
     }
     finish(&batch, &args.output, common, import::write)
 }
@@ -167,10 +176,7 @@ fn suites(format: SuiteFormat, args: &SuitesArgs, common: &Common) -> Outcome {
         let error = CliError::misuse(Code::NotATask, nothing);
         return Err(error.help("`terca import --help` lists the formats"));
     }
-    let mut batch = Batch {
-        evals: Vec::new(),
-        complaints: Vec::new(),
-    };
+    let mut batch = Batch::default();
     let mut refused: BTreeMap<String, Vec<Utf8PathBuf>> = BTreeMap::new();
     for (file, suite) in found {
         let file = screen::short(&dir.join(file)).to_owned();
@@ -215,11 +221,12 @@ fn swe_bench(args: &SweBenchArgs, common: &Common) -> Outcome {
         setup: args.setup.clone(),
         test_command: args.test_command.clone(),
     };
-    let (mut instances, mut complaints) = (Vec::new(), Vec::new());
+    let mut batch = Batch::default();
+    let mut instances = Vec::new();
     for row in rows {
         match row {
             Ok(instance) => instances.push(instance),
-            Err(reason) => complaints.push(reason),
+            Err(reason) => batch.complaints.push(reason),
         }
     }
     let (here, others): (Vec<Instance>, Vec<Instance>) =
@@ -228,29 +235,20 @@ fn swe_bench(args: &SweBenchArgs, common: &Common) -> Outcome {
         let nothing = format!("{} has no base commit of {}", args.repository, args.file);
         let repos: BTreeSet<&str> = others.iter().map(|other| other.repo.as_str()).collect();
         let error = CliError::misuse(Code::NotATask, nothing);
-        let repos = prose::few(&Vec::from_iter(repos), 5);
+        let repos = prose::few(repos, 5);
         return Err(error.help(format!("its instances are of: {repos}")));
     };
     let gone = others.iter().filter(|other| other.repo == repo);
-    let gone: Vec<&str> = gone.map(|other| other.id.as_str()).collect();
+    let gone = prose::few(gone.map(|other| &other.id), 3);
     if !gone.is_empty() {
-        let gone = prose::few(&gone, 3);
-        complaints.push(format!(
+        batch.complaints.push(format!(
             "{gone}: the base commit is not in {}",
             args.repository
         ));
     }
-    let mut evals = Vec::new();
     for instance in &here {
-        let name = Utf8PathBuf::from(&instance.id);
-        match clone.import(instance, &wishes) {
-            Ok(eval) => evals.push((name, eval)),
-            Err(reason) => {
-                complaints.push(format!("{} cannot become an eval: {reason}", instance.id));
-            }
-        }
+        batch.add(instance.id.as_str().into(), clone.import(instance, &wishes));
     }
-    let batch = Batch { evals, complaints };
     finish(&batch, &args.output, common, |eval, name, to| {
         let instance = here.iter().find(|instance| *name == instance.id);
         let commit = instance.map_or("", |instance| &instance.base_commit);

@@ -11,6 +11,7 @@ use crate::cli_error::Outcome;
 use crate::run::output;
 use crate::screen;
 use crate::suite::past;
+use terca_core::text::prose;
 
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
@@ -52,10 +53,9 @@ fn note_strangers(names: &[String]) {
     if names.is_empty() {
         return;
     }
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };
     screen::err(&format!(
         "note: not runs, and left out: {}{more}",
-        shown.join(", ")
+        prose::joined(names.iter().take(SHOWN).map(String::as_str), ", ")
     ));
 }

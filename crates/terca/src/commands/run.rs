@@ -6,6 +6,7 @@ use terca_core::plan::shard::Shard;
 use terca_core::run::settings::{Demand, FailedSettings, RunSettings, SelectionSettings};
 use terca_core::text::prose;
 use terca_engine::host::environment::Host;
+use terca_engine::run::load::RunPlan;
 use terca_engine::run::past_runs;
 use terca_engine::run::resume::OpenRun;
 use terca_engine::run::scheduler::FinishedRun;
@@ -123,13 +124,23 @@ pub(super) fn run(args: &RunArgs, common: &Common, program: &clap::Command) -> O
             "note: the run {name} was interrupted; `terca resume` finishes it (this is a new one)"
         ));
     }
+    let run = prepared(&plan, &settings, args.conduct.no_cache, host)?;
+    Ok(conduct(&settings, run, None, &args.display, &args.ci, common)?.0)
+}
+
+/// Prepares a new run. What takes long is told.
+pub(super) fn prepared<'a>(
+    plan: &'a RunPlan,
+    settings: &'a RunSettings,
+    rebuild_layers: bool,
+    host: Host,
+) -> Result<PreparedRun<'a>, CliError> {
     let options = StartOptions {
-        rebuild_layers: args.conduct.no_cache,
+        rebuild_layers,
         tell: Some(screen::err),
         ..StartOptions::default()
     };
-    let run = PreparedRun::new(&plan, &settings, options, host)?;
-    Ok(conduct(&settings, run, None, &args.display, &args.ci, common)?.0)
+    Ok(PreparedRun::new(plan, settings, options, host)?)
 }
 
 /// Runs what is prepared: in a directory of its own, or in that of a run that goes on. Returns the exit status and the run.

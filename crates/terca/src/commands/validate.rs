@@ -3,13 +3,11 @@
 use clap::{ArgAction, Args};
 use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
-use terca_engine::run::start::{PreparedRun, StartOptions};
 
 use super::run;
 use crate::args::values::{keep, within};
 use crate::args::{CiArgs, Common, DisplayArgs};
 use crate::cli_error::Outcome;
-use crate::screen;
 use crate::suite::load;
 use crate::suite::place::from_here;
 
@@ -67,11 +65,7 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
 pub(super) fn prove(settings: &RunSettings, display: &DisplayArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let plan = load::plan(settings, common, &host)?;
-    let options = StartOptions {
-        tell: Some(screen::err),
-        ..StartOptions::default()
-    };
-    let run = PreparedRun::new(&plan, settings, options, host)?;
+    let run = run::prepared(&plan, settings, false, host)?;
     let ci = CiArgs::default();
     Ok(run::conduct(settings, run, None, display, &ci, common)?.0)
 }

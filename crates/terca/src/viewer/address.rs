@@ -12,6 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use camino::Utf8Path;
 use rustix::fs::{Mode, OFlags, open};
 use serde::{Deserialize, Serialize};
+use terca_core::text::hexadecimal;
 use terca_report::serve::Gate;
 
 /// The file in a suite's `.terca`.
@@ -83,5 +84,5 @@ fn write(dir: &Utf8Path, address: &Address) -> io::Result<()> {
 fn new_token() -> io::Result<String> {
     let mut bytes = [0; DIGITS / 2];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&bytes))
 }

@@ -129,7 +129,7 @@ fn plan(entries: &Value) -> String {
         };
         Some(format!("{mark} {}", entry["content"].as_str()?))
     });
-    lines.collect::<Vec<_>>().join("; ")
+    prose::joined(lines, "; ")
 }
 
 impl Protocol for AcpStream {

@@ -139,7 +139,7 @@ fn words(result: &Value) -> String {
 fn errors_for_people(result: &Value) -> String {
     let errors = result.list("errors").iter().filter_map(Value::as_str);
     let errors = errors.filter(|error| !error.starts_with("[ede_diagnostic]"));
-    errors.collect::<Vec<_>>().join("; ")
+    prose::joined(errors, "; ")
 }
 
 impl Protocol for ClaudeStream {

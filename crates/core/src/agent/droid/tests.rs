@@ -103,5 +103,5 @@ fn the_tool_of_a_server_is_known() {
 
 #[test]
 fn names_are_encoded_for_a_selector() {
-    assert_eq!(percent_encoded("a,b/c d-e_f.ä"), "a%2Cb%2Fc%20d-e_f.%C3%A4");
+    assert_eq!(in_url("a,b/c d-e_f.ä"), "a%2Cb%2Fc%20d-e_f.%C3%A4");
 }

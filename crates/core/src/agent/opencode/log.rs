@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Log {
     /// Every session that has asked a model, and the number of its answers. Sub-agents have sessions of their own.
-    pub(super) requests: BTreeMap<String, u64>,
+    pub requests: BTreeMap<String, u64>,
     /// The last request that failed. It is tried again without a word in the stream.
-    pub(super) refused: Option<String>,
+    pub refused: Option<String>,
     /// The cause of an error that the stream calls unexpected.
-    pub(super) cause: Option<String>,
+    pub cause: Option<String>,
 }
 
 impl Log {

@@ -89,14 +89,14 @@ const MCP_MILLISECONDS: u32 = 30_000;
 /// The differences between opencode and the programs made from it. Their options, settings and streams are the same.
 #[derive(Debug)]
 pub(super) struct Flavour {
-    pub(super) program: &'static str,
+    pub program: &'static str,
     /// The beginning of the names of its variables.
-    pub(super) prefix: &'static str,
+    pub prefix: &'static str,
     /// The name of its settings in the artifacts.
-    pub(super) artifact: &'static str,
+    pub artifact: &'static str,
     /// Variables of its own: their names without the prefix, and their values.
-    pub(super) env: &'static [(&'static str, &'static str)],
-    pub(super) schema: &'static str,
+    pub env: &'static [(&'static str, &'static str)],
+    pub schema: &'static str,
 }
 
 static FLAVOUR: Flavour = Flavour {

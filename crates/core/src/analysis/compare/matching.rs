@@ -165,7 +165,7 @@ impl OneSided {
             named("variant", &self.variants),
             (!self.cases.is_empty()).then(|| prose::list(&self.cases, "and")),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        prose::joined(parts.into_iter().flatten(), "; ")
     }
 }
 

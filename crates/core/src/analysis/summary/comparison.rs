@@ -32,7 +32,6 @@ pub struct Comparison {
     /// The verdict on these evals.
     pub verdict: Verdict,
     /// The second answer, where there is a difference: other tasks like these.
-    #[serde(default)]
     pub beyond: Option<Beyond>,
     /// The verdict as a person would say it.
     pub sentence: String,
@@ -49,7 +48,7 @@ pub struct Comparison {
     /// The number of comparisons that the p-values are adjusted for.
     pub comparisons: usize,
     /// In an adaptive run: what the verdict goes by, and the p-value of the pass rate is from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential: Option<Evidence>,
     /// Both arms: rates and scores over the evals judged in both, counts of all trials.
     pub figures: ArmFigures,
@@ -118,7 +117,6 @@ pub struct EvalEffect {
     #[serde(default)]
     pub p_adjusted: f64,
     /// The word for it, where the adjusted p-value shows a difference.
-    #[serde(default)]
     pub change: Option<Change>,
 }
 

@@ -95,7 +95,7 @@ pub struct Summary {
     /// Empty while the run goes on.
     pub comparisons: Vec<Comparison>,
     /// The parts of an ablation, when it has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<AblationSummary>,
     /// The reason why experiments that ended have no verdict.
     #[serde(default, rename = "noVerdict", skip_serializing_if = "Option::is_none")]

@@ -15,20 +15,20 @@ use crate::stats::stratum::{Count, Stratum, TwoArms};
 
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
-    pub(super) evals: Vec<&'a str>,
-    pub(super) places: Vec<&'a str>,
-    pub(super) arms: Vec<&'a str>,
-    pub(super) cells: Vec<Cell<'a>>,
+    pub evals: Vec<&'a str>,
+    pub places: Vec<&'a str>,
+    pub arms: Vec<&'a str>,
+    pub cells: Vec<Cell<'a>>,
     positions: HashMap<(&'a str, &'a str, &'a str), usize>,
 }
 
 /// An eval of an arm in a place.
 #[derive(Debug)]
 pub(super) struct Cell<'a> {
-    pub(super) eval: &'a str,
-    pub(super) place: &'a str,
-    pub(super) arm: &'a str,
-    pub(super) trials: Vec<&'a Trial>,
+    pub eval: &'a str,
+    pub place: &'a str,
+    pub arm: &'a str,
+    pub trials: Vec<&'a Trial>,
 }
 
 impl<'a> Grid<'a> {
@@ -87,15 +87,15 @@ impl<'a> Cell<'a> {
 /// The places in which two arms are compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'g, 'a> {
-    pub(super) grid: &'g Grid<'a>,
-    pub(super) places: &'g [&'a str],
+    pub grid: &'g Grid<'a>,
+    pub places: &'g [&'a str],
 }
 
 /// One eval in both arms: the cell of the arm first, then the baseline's, for each place.
 #[derive(Debug)]
 pub(super) struct Pair<'g> {
-    pub(super) eval: &'g str,
-    pub(super) cells: Vec<(&'g Cell<'g>, &'g Cell<'g>)>,
+    pub eval: &'g str,
+    pub cells: Vec<(&'g Cell<'g>, &'g Cell<'g>)>,
 }
 
 impl<'g> Scope<'g, 'g> {
@@ -204,9 +204,9 @@ pub(super) fn counts(pairs: &[Pair<'_>]) -> Vec<Stratum> {
 #[derive(Debug, Default)]
 pub(super) struct Graded {
     /// The values, in places where both arms have some.
-    pub(super) strata: Vec<Values>,
+    pub strata: Vec<Values>,
     /// The difference of each eval that has values in both arms.
-    pub(super) differences: Vec<f64>,
+    pub differences: Vec<f64>,
 }
 
 /// Returns the scores.
@@ -294,29 +294,29 @@ impl By {
 #[derive(Debug)]
 pub(crate) struct Arms<'a> {
     /// The kind of the arms: only the words depend on it.
-    pub(crate) by: By,
+    pub by: By,
     /// The arm that the others are compared with.
-    pub(crate) baseline: &'a str,
-    pub(crate) trials: Vec<ArmTrial<'a>>,
+    pub baseline: &'a str,
+    pub trials: Vec<ArmTrial<'a>>,
     /// Differences that are smaller make no difference.
-    pub(crate) margin: f64,
+    pub margin: f64,
     /// The figure that the verdicts are about.
-    pub(crate) measure: Measure,
-    pub(crate) concurrency: usize,
+    pub measure: Measure,
+    pub concurrency: usize,
     /// The arms that differ from the baseline in nothing but their name, each with its place.
-    pub(crate) identical: Vec<(&'a str, &'a str)>,
+    pub identical: Vec<(&'a str, &'a str)>,
     /// Trials were added for as long as the comparisons were undecided, up to so many repetitions.
-    pub(crate) adaptive: Option<u32>,
+    pub adaptive: Option<u32>,
     /// Tokens, cost and time have p-values. Those of many arms take long.
-    pub(crate) tests_expenses: bool,
+    pub tests_expenses: bool,
 }
 
 /// A trial as part of a comparison.
 #[derive(Debug, Clone)]
 pub(crate) struct ArmTrial<'a> {
-    pub(crate) arm: &'a str,
-    pub(crate) place: Cow<'a, str>,
-    pub(crate) trial: &'a Trial,
+    pub arm: &'a str,
+    pub place: Cow<'a, str>,
+    pub trial: &'a Trial,
 }
 
 impl<'a> Arms<'a> {

@@ -126,7 +126,7 @@ pub fn sentences(remarks: &[EvalRemark]) -> Vec<String> {
 
 fn sentence(fact: EvalFact, remarks: &[&EvalRemark]) -> String {
     let names = remarks.iter().map(|remark| format!("`{}`", remark.eval));
-    let names = prose::few(&names.collect::<Vec<_>>(), NAMED);
+    let names = prose::few(names, NAMED);
     let (its, shows) = match remarks.len() {
         1 => ("its", "it shows"),
         _ => ("their", "they show"),

@@ -37,7 +37,7 @@ pub(super) fn of(comparison: &Comparison, places: &[&str], arms: &Arms<'_>) -> S
         beyond(comparison),
         price(comparison),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    prose::joined(parts.into_iter().flatten(), " ")
 }
 
 /// `BETTER on these 4 evals (gemini)`, with the trials that count where not all ended.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use regex::{Captures, Regex};
 
 use super::Failure;
+use crate::text::prose;
 
 /// The most lines of one failure.
 const MOST_LINES: usize = 40;
@@ -221,7 +222,7 @@ impl Pattern {
         let mut said = self.reason(output, &found)?;
         let group = |name: &str, between: &str| {
             let lines = found.name(name)?.as_str().lines().map(str::trim);
-            Some(lines.collect::<Vec<_>>().join(between))
+            Some(prose::joined(lines, between))
         };
         // Where the last words of a program are about an object, its fields follow.
         let first = said.lines().next().unwrap_or_default();

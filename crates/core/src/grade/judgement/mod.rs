@@ -52,7 +52,7 @@ pub struct JudgedBy {
     /// The model that was seen, else the one that was asked for.
     pub model: Option<String>,
     /// The names of its credentials, and the services that it was led to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// Tokens, time and cost.
     pub stats: Stats,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::grade::verdict::{NoVerdict, last_line, shortened};
 use crate::text::excerpt::char_boundary;
 use crate::text::mask::Masked;
+use crate::text::prose;
 
 /// A judge's verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,8 +107,7 @@ impl Opinion {
                 None => reason.reason.clone(),
             });
         let short = self.summary.clone().or(reason)?;
-        Some(short.split_whitespace().collect::<Vec<_>>().join(" "))
-            .filter(|short| !short.is_empty())
+        Some(prose::one_line(&short)).filter(|short| !short.is_empty())
     }
 }
 

@@ -10,27 +10,20 @@ struct Document {
     test_results: Vec<File>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct File {
-    #[serde(default)]
     name: String,
-    #[serde(default)]
     status: String,
-    #[serde(default)]
     message: String,
-    #[serde(default)]
     assertion_results: Vec<Assertion>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct Assertion {
-    #[serde(default)]
     full_name: String,
-    #[serde(default)]
     status: String,
-    #[serde(default)]
     failure_messages: Vec<String>,
 }
 

@@ -3,6 +3,7 @@
 //! A point whose children were listed is no case of its own, unless it failed and none of them did: a hook failed then.
 
 use super::{CaseEnd, Cases, MOST_KEPT};
+use crate::text::prose;
 
 /// The most lines of a point that are looked at for its message.
 const MOST_LINES: usize = 60;
@@ -113,14 +114,15 @@ fn message(below: &str) -> String {
     let said = said.filter_map(|key| value(&lines, key));
     let Some(mut said) = said.into_iter().find(|said| !said.trim().is_empty()) else {
         let comments = lines.iter().map_while(|line| line.trim().strip_prefix('#'));
-        let comments: Vec<&str> = comments.take(2).map(str::trim).collect();
-        return comments.join(" ");
+        return prose::joined(comments.take(2).map(str::trim), " ");
     };
     // The words may be the test's own, without the values.
     for key in ["expected:", "actual:"] {
         if let Some(value) = value(&lines, key).filter(|value| !value.trim().is_empty()) {
-            let value: Vec<&str> = value.lines().map(str::trim).collect();
-            said += &format!("\n{key} {}", value.join(" "));
+            said += &format!(
+                "\n{key} {}",
+                prose::joined(value.lines().map(str::trim), " ")
+            );
         }
     }
     said
@@ -138,7 +140,7 @@ fn value(lines: &[&str], key: &str) -> Option<String> {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let further = |line: &&&str| line.is_empty() || indent(line) > indent(lines[place]);
         let block = below.iter().take_while(further);
-        return Some(block.copied().collect::<Vec<_>>().join("\n"));
+        return Some(prose::joined(block, "\n"));
     }
     let is_closed = |text: &str| text.ends_with('"') && !text.ends_with("\\\"");
     if value.starts_with('"') && (value.len() == 1 || !is_closed(value)) {

@@ -22,7 +22,6 @@ use serde_json::Value;
 use super::imported::{EvalFile, Imported, Loss, Note, Task, hidden_tests};
 use super::mine::choice::{Role, role_of};
 use crate::text::prose;
-use crate::text::shell::quoted;
 use track::{Exercise, Track};
 
 /// The limit of one run of the tests in Aider's benchmark, in seconds.
@@ -218,22 +217,12 @@ fn prompt(task: &Task<'_>, solution: &[Utf8PathBuf]) -> Result<String, String> {
     if texts.iter().all(String::is_empty) {
         return Err("there is no .docs/instructions.md (or it is not UTF-8 text)".into());
     }
-    let files: Vec<String> = solution.iter().map(|file| format!("`{file}`")).collect();
     Ok(format!(
         "{}\n\n# Where to write it\n\nWrite the solution in {}. Keep the names that are there, because hidden tests use them. \
          Use no packages but those that are installed.\n",
         texts.join("\n\n"),
-        prose::list(&files, "and")
+        prose::list(solution.iter().map(|file| format!("`{file}`")), "and")
     ))
-}
-
-/// Returns a line that removes files.
-fn removal(paths: &[&Utf8PathBuf]) -> String {
-    let words: Vec<String> = paths.iter().map(|path| quoted(path.as_str())).collect();
-    match words.is_empty() {
-        true => String::new(),
-        false => format!("rm -rf -- {}\n", words.join(" ")),
-    }
 }
 
 #[cfg(test)]

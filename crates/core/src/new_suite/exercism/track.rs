@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 
-use super::removal;
 use crate::new_suite::imported::{Loss, Note};
 use crate::new_suite::mine::choice::Language;
 use crate::new_suite::mine::recipe::{Project, Step, recipes};
-use crate::text::shell::quoted;
+use crate::text::shell::{joined, removal};
 
 /// The directory of the hidden check in the workspace.
 pub(super) const CHECK: &str = ".exercism";
@@ -28,11 +27,11 @@ pub(super) enum Track {
 #[derive(Debug, Default)]
 pub(super) struct How {
     /// Commands that run once, before all trials.
-    pub(super) setup: Vec<Step>,
+    pub setup: Vec<Step>,
     /// The report that the check writes.
-    pub(super) report: Option<&'static str>,
+    pub report: Option<&'static str>,
     /// The hidden check, and what it needs.
-    pub(super) scripts: Vec<(Utf8PathBuf, String)>,
+    pub scripts: Vec<(Utf8PathBuf, String)>,
 }
 
 impl Track {
@@ -81,13 +80,13 @@ impl Track {
 /// An exercise whose tests are to be run.
 #[allow(missing_debug_implementations, reason = "it holds a function")]
 pub(super) struct Exercise<'a> {
-    pub(super) track: Track,
+    pub track: Track,
     /// The tests.
-    pub(super) run: &'a [Utf8PathBuf],
-    pub(super) solution: &'a [Utf8PathBuf],
+    pub run: &'a [Utf8PathBuf],
+    pub solution: &'a [Utf8PathBuf],
     /// All files.
-    pub(super) files: &'a [Utf8PathBuf],
-    pub(super) text: &'a dyn Fn(&Utf8Path) -> Option<String>,
+    pub files: &'a [Utf8PathBuf],
+    pub text: &'a dyn Fn(&Utf8Path) -> Option<String>,
 }
 
 impl Exercise<'_> {
@@ -131,8 +130,7 @@ impl Exercise<'_> {
         how.report = Some(REPORT);
         for recipe in recipes(&run, &project) {
             let is_absent = |path: &&Utf8PathBuf| !files.contains(*path);
-            let absent: Vec<_> = recipe.settings.iter().filter(is_absent).collect();
-            lines += &removal(&absent);
+            lines += &removal(recipe.settings.iter().filter(is_absent));
             lines += &format!("(\n{})\n", recipe.check);
             how.setup.extend(recipe.setup);
             if let Some((name, text)) = recipe.script {
@@ -159,10 +157,9 @@ impl Exercise<'_> {
         let main = self.files.iter().filter(|file| **file == main);
         let sources = self.run.iter().chain(self.solution).chain(main);
         let sources = sources.filter(|file| file.extension() == Some("cpp"));
-        let sources: Vec<String> = sources.map(|file| quoted(file.as_str())).collect();
         let compile = format!(
             "${{CXX:-c++}} -std=c++17 -pthread -DEXERCISM_RUN_ALL_TESTS -I. -o \"$TMPDIR/tests\" {}\n",
-            sources.join(" ")
+            joined(sources)
         );
         compile
             + "\"$TMPDIR/tests\" > \"$TMPDIR/ran\" 2>&1 || { cat \"$TMPDIR/ran\"; exit 1; }\n\

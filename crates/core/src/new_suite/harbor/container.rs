@@ -20,7 +20,7 @@ pub(super) const MOVED: [&str; 3] = ["/tests", "/logs", "/solution"];
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::new_suite) struct Places {
     /// The directory that the workspace replaces.
-    pub(in crate::new_suite) root: Utf8PathBuf,
+    pub root: Utf8PathBuf,
     /// Whether that directory is only assumed.
     pub(super) is_assumed: bool,
     /// Whether the image that the Dockerfile begins with says it, and not the task.
@@ -87,8 +87,8 @@ const FEW: usize = 4;
 pub(super) struct Native<'a> {
     /// Files by destination: a later COPY replaces the files of an earlier one.
     copied: BTreeMap<Utf8PathBuf, &'a Utf8Path>,
-    pub(super) env: Vec<(String, String)>,
-    pub(super) differences: BTreeMap<Difference, Vec<&'a Instruction>>,
+    pub env: Vec<(String, String)>,
+    pub differences: BTreeMap<Difference, Vec<&'a Instruction>>,
 }
 
 impl<'a> Native<'a> {
@@ -166,11 +166,11 @@ impl<'a> Native<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Difference {
     /// What is lost, if anything.
-    pub(super) loss: Option<Loss>,
+    pub loss: Option<Loss>,
     /// Why.
     reason: &'static str,
     /// An image that is built from the Dockerfile has it.
-    pub(super) is_in_image: bool,
+    pub is_in_image: bool,
 }
 
 /// A file to copy that is not there.

@@ -12,6 +12,7 @@ use super::container::{
 };
 use crate::config::dockerfile::{Instruction, instructions};
 use crate::new_suite::imported::{Loss, Note};
+use crate::text::prose;
 
 /// The directory of an eval with the files that its image is built from.
 const PLACE: &str = "_image";
@@ -25,19 +26,19 @@ const BUILD_FILES: [&str; 5] = [
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::new_suite) struct Environment {
     /// Where the agent works.
-    pub(in crate::new_suite) places: Places,
+    pub places: Places,
     /// Files to copy: their path in the task and their path in the eval.
-    pub(in crate::new_suite) copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
+    pub copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
     /// Files to write.
-    pub(in crate::new_suite) written: Vec<(Utf8PathBuf, String)>,
+    pub written: Vec<(Utf8PathBuf, String)>,
     /// Variables of the container.
-    pub(in crate::new_suite) env: Vec<(String, String)>,
+    pub env: Vec<(String, String)>,
     /// Debian packages that the tests install, and the image has.
-    pub(in crate::new_suite) packages: BTreeSet<String>,
+    pub packages: BTreeSet<String>,
     /// `sandbox` of the eval, if only an image has what the task needs.
-    pub(in crate::new_suite) sandbox: Option<serde_json::Value>,
+    pub sandbox: Option<serde_json::Value>,
     /// Differences from the task.
-    pub(in crate::new_suite) notes: Vec<Note>,
+    pub notes: Vec<Note>,
 }
 
 /// Reads the Dockerfile of a task. What it copies and sets becomes files and variables of the eval, if that is all that
@@ -175,7 +176,7 @@ impl Source<'_> {
             more += &format!("WORKDIR {}\n", places.root);
         }
         if !packages.is_empty() {
-            let names = Vec::from_iter(packages.clone()).join(" ");
+            let names = prose::joined(&packages, " ");
             more += &format!(
                 "# For the tests, which cannot install it.\nRUN apt-get update && apt-get install -y {names}\n"
             );

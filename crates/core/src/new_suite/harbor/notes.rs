@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use regex::Regex;
 
 use super::Task;
@@ -42,7 +42,7 @@ pub(super) fn of_files(
         )));
     }
     if !task.links.is_empty() {
-        let links = few(task.links.iter().map(Utf8PathBuf::to_string).collect());
+        let links = prose::few(task.links, MOST);
         notes.push(Note::lost(
             Loss::Files,
             format!("{links}: symbolic links are left out"),
@@ -76,7 +76,7 @@ fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
         let mut elsewhere = named(&absolute, &text);
         elsewhere.retain(|path| !places.knows(Utf8Path::new(path)));
         if !elsewhere.is_empty() {
-            let named = few(elsewhere);
+            let named = prose::few(elsewhere, MOST);
             let where_it_is = match places.is_container {
                 true => "which cannot be changed in the container",
                 false => "which would be on this machine",
@@ -94,7 +94,7 @@ fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
             installers.retain(|word| !["apt-get", "apt"].contains(&word.as_str()));
         }
         if is_run && !installers.is_empty() {
-            let named = few(installers);
+            let named = prose::few(installers, MOST);
             let where_it_is = match places.is_container {
                 true => "and the programs of the container cannot be changed",
                 false => "which happens on this machine, because there is no container",
@@ -107,7 +107,7 @@ fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
         }
     }
     if !environment.packages.is_empty() {
-        let packages = few(environment.packages.clone());
+        let packages = prose::few(&environment.packages, MOST);
         notes.push(Note::change(format!(
             "{packages}: installed in the image, and no longer by the tests"
         )));
@@ -119,7 +119,7 @@ fn of_texts(task: &Task<'_>, environment: &Environment, notes: &mut Vec<Note>) {
         ));
     }
     if !extra.is_empty() {
-        let extra = few(extra);
+        let extra = prose::few(extra, MOST);
         notes.push(Note::change(format!("{extra}: not part of an eval")));
     }
 }
@@ -132,12 +132,4 @@ fn named(pattern: &Result<Regex, regex::Error>, text: &str) -> BTreeSet<String> 
     found
         .map(|found| found[1].trim_end_matches('.').to_owned())
         .collect()
-}
-
-fn few(items: BTreeSet<String>) -> String {
-    let items = Vec::from_iter(items);
-    match items.get(..MOST) {
-        Some(few) if items.len() > MOST => format!("{} and more", few.join(", ")),
-        _ => prose::list(&items, "and"),
-    }
 }

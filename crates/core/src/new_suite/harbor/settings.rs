@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use crate::new_suite::imported::{Loss, Note};
+use crate::new_suite::imported::{Loss, Note, plain};
 
 /// Harbor's limit for tasks that set none.
 const DEFAULT_SECONDS: f64 = 600.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
-    pub(super) description: Option<String>,
-    pub(super) tags: Vec<String>,
-    pub(super) agent_seconds: f64,
-    pub(super) tests_seconds: f64,
+    pub description: Option<String>,
+    pub tags: Vec<String>,
+    pub agent_seconds: f64,
+    pub tests_seconds: f64,
     /// Variables of the container, which the agent sees too.
-    pub(super) env: Vec<(String, String)>,
-    pub(super) workdir: Option<String>,
-    pub(super) notes: Vec<Note>,
+    pub env: Vec<(String, String)>,
+    pub workdir: Option<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Keys that do not change how a task runs.
@@ -150,8 +150,7 @@ fn tags(document: &Value) -> Vec<String> {
 fn variables(document: &Value) -> Vec<(String, String)> {
     let env = document.pointer("/environment/env");
     let env = env.and_then(Value::as_object).into_iter().flatten();
-    let text = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
-    env.map(|(name, value)| (name.clone(), text(value)))
+    env.map(|(name, value)| (name.clone(), plain(value)))
         .collect()
 }
 

@@ -68,10 +68,12 @@ pub fn summary(evals: &[&[Note]]) -> String {
             Loss::Tests => format!("{number} {need} more for the tests"),
         }
     };
-    let words: Vec<String> = counts.into_iter().map(words).collect();
     let incomplete = match incomplete {
         1 => "1 is incomplete and does not run until it is completed".to_owned(),
         many => format!("{many} are incomplete and do not run until they are completed"),
     };
-    format!("{imported}: {}; {incomplete}", words.join(", "))
+    format!(
+        "{imported}: {}; {incomplete}",
+        prose::joined(counts.into_iter().map(words), ", ")
+    )
 }

@@ -67,14 +67,14 @@ pub(in crate::new_suite) fn head(origin: &str, notes: &[Note]) -> String {
 #[derive(Debug, Default)]
 pub(in crate::new_suite) struct EvalFile<'a> {
     /// Where the eval comes from, in words.
-    pub(in crate::new_suite) origin: String,
-    pub(in crate::new_suite) description: Option<&'a str>,
+    pub origin: String,
+    pub description: Option<&'a str>,
     /// `timeoutSeconds` and the like.
-    pub(in crate::new_suite) limits: Vec<(&'a str, Value)>,
-    pub(in crate::new_suite) tags: Vec<&'a str>,
+    pub limits: Vec<(&'a str, Value)>,
+    pub tags: Vec<&'a str>,
     /// Commands that run once, before all trials.
-    pub(in crate::new_suite) setup: &'a [Step],
-    pub(in crate::new_suite) tests: Vec<Value>,
+    pub setup: &'a [Step],
+    pub tests: Vec<Value>,
 }
 
 impl EvalFile<'_> {
@@ -145,11 +145,11 @@ pub(in crate::new_suite) fn keys(keys: &[(&str, Value)]) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join(" ")
+    prose::joined(
+        text.split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty()),
+        " ",
+    )
 }
 
 /// Makes a name for the eval: directories that begin with `_` or `.` hold no evals.
@@ -172,6 +172,13 @@ pub(in crate::new_suite) fn unused(what: &str, value: &Value, known: &[&str]) ->
         )
     };
     (!unused.is_empty()).then(|| Note::change(text()))
+}
+
+/// Returns a text as it is, and another value as JSON.
+pub(in crate::new_suite) fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Reads YAML.

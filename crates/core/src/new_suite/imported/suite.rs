@@ -42,11 +42,11 @@ impl Suite {
 pub(in crate::new_suite) struct Case<'a> {
     task: &'a Task<'a>,
     file: &'a Utf8Path,
-    pub(in crate::new_suite) description: Option<String>,
-    pub(in crate::new_suite) limits: Vec<(&'static str, Value)>,
-    pub(in crate::new_suite) tags: Vec<String>,
-    pub(in crate::new_suite) setup: Vec<Step>,
-    pub(in crate::new_suite) notes: Vec<Note>,
+    pub description: Option<String>,
+    pub limits: Vec<(&'static str, Value)>,
+    pub tags: Vec<String>,
+    pub setup: Vec<Step>,
+    pub notes: Vec<Note>,
     tests: Vec<Value>,
     copied: Vec<(Utf8PathBuf, Utf8PathBuf)>,
     gone: BTreeSet<String>,
@@ -116,7 +116,7 @@ impl<'a> Case<'a> {
 
     /// Returns the eval of a name and a prompt.
     pub(in crate::new_suite) fn eval(mut self, name: &str, prompt: String) -> Imported {
-        let told = |items: &BTreeSet<String>| prose::few(&Vec::from_iter(items), 5);
+        let told = |items: &BTreeSet<String>| prose::few(items, 5);
         if !self.gone.is_empty() {
             let reason = "missing, a symbolic link, or not below the imported directory";
             let text = format!("{}: {reason}", told(&self.gone));
@@ -159,11 +159,10 @@ fn place(file: &Utf8Path) -> Utf8PathBuf {
 /// Makes a name that a shell takes as it is.
 pub(in crate::new_suite) fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric());
-    let words: Vec<String> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    folder_name(&words.join("-"))
+    folder_name(&prose::joined(
+        words.filter(|word| !word.is_empty()).map(str::to_lowercase),
+        "-",
+    ))
 }
 
 /// Returns a test of what the agent says; `None` for a pattern that Terca cannot read.

@@ -28,7 +28,7 @@ use super::recipe::{Recipe, Step};
 use super::{Reason, Refusal};
 use crate::new_suite::scaffold::{EVAL_SCHEMA, editor_line};
 use crate::text::json::yaml_line;
-use crate::text::shell::quoted;
+use crate::text::shell::{joined, quoted, removal};
 pub use injected::{injected, shared_keys};
 
 /// The directory of the hidden check in the workspace.
@@ -253,13 +253,6 @@ fn hidden(chosen: &Chosen, after: &Tree<'_>, recipes: &[Recipe]) -> (Paths, Path
     (kept, removed)
 }
 
-fn removal<'a>(paths: impl IntoIterator<Item = &'a Utf8PathBuf>) -> String {
-    let lines = paths
-        .into_iter()
-        .map(|path| format!("rm -rf -- {}\n", quoted(path.as_str())));
-    lines.collect()
-}
-
 /// Returns the checks, and adds their files.
 fn checks(
     chosen: &Chosen,
@@ -292,9 +285,8 @@ fn check_lines(chosen: &Chosen, recipes: &[Recipe], wishes: &Wishes) -> Vec<Stri
     let Some(command) = &wishes.test_command else {
         return recipes.iter().map(|recipe| recipe.check.clone()).collect();
     };
-    let tests = chosen.run.iter();
-    let files: Vec<String> = tests.map(|(_, test)| quoted(test.as_str())).collect();
-    vec![command.replace("{files}", &files.join(" ")) + "\n"]
+    let files = joined(chosen.run.iter().map(|(_, test)| test));
+    vec![command.replace("{files}", &files) + "\n"]
 }
 
 fn check_script(
@@ -320,7 +312,7 @@ fn check_script(
 }
 
 /// Returns the programs that recipes need, as far as commands of the user do not take their place.
-fn tools(recipes: &[Recipe], wishes: &Wishes) -> Vec<&'static str> {
+pub fn tools(recipes: &[Recipe], wishes: &Wishes) -> Vec<&'static str> {
     let is_needed = |recipe: &&Recipe| {
         let is_used = wishes.test_command.is_none() || !recipe.setup.is_empty();
         wishes.setup.is_none() && is_used && !recipe.tool.is_empty()

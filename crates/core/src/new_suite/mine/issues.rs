@@ -19,7 +19,6 @@ pub struct Issues(BTreeMap<u64, String>);
 struct Issue {
     number: u64,
     title: String,
-    #[serde(default)]
     body: Option<String>,
 }
 

@@ -28,6 +28,8 @@ mod prompt;
 pub mod recipe;
 mod suite_file;
 
+use std::{fmt, io};
+
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
@@ -165,6 +167,22 @@ impl Refusal {
     }
 }
 
+/// Git or the file system refused.
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Refusal::with(Reason::Unreadable, error.to_string())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason.words())?;
+        self.detail
+            .iter()
+            .try_for_each(|detail| write!(f, ": {detail}"))
+    }
+}
+
 impl From<Reason> for Refusal {
     fn from(reason: Reason) -> Self {
         Refusal {
@@ -212,10 +230,9 @@ pub struct MinedCommit {
 
 impl MinedCommit {
     /// Notes that a commit became an eval.
-    pub fn written(commit: &Commit, eval: &str, described: Option<Described>) -> Self {
+    pub fn written(commit: &Commit, eval: &str) -> Self {
         MinedCommit {
             eval: Some(eval.to_owned()),
-            described,
             ..MinedCommit::looked_at(commit)
         }
     }

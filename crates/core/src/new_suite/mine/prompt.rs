@@ -4,10 +4,12 @@ use regex::Regex;
 
 use super::choice::Chosen;
 use super::code::interface::{Interface, interface};
+use super::code::words;
 use super::contents::secret_in;
 use super::issues::Issues;
 use super::leaks::leak;
 use super::{Reason, Refusal};
+use crate::text::prose;
 
 /// A message with fewer words is no task.
 const FEWEST_WORDS: usize = 3;
@@ -45,10 +47,8 @@ pub(super) fn prompt(chosen: &Chosen, issues: &Issues) -> Result<String, Refusal
 /// Returns the section with the names that tests need and a text lacks.
 fn names(text: &str, chosen: &Chosen) -> Result<String, Refusal> {
     let Interface { lines, missing } = interface(chosen);
-    let said = |name: &str| {
-        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
-        words.any(|word| word == name)
-    };
+    let words = words(text);
+    let said = |name: &str| words.contains(name);
     if let Some(name) = missing.iter().find(|name| !said(name)) {
         return Err(Refusal::with(Reason::Unsolvable, format!("`{name}`")));
     }
@@ -81,7 +81,7 @@ fn shortened(text: &str) -> String {
         length += line.len();
         length <= LONGEST
     });
-    lines.collect::<Vec<_>>().join("\n")
+    prose::joined(lines, "\n")
 }
 
 /// Makes a prompt from a text that describes the task.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::choice::Language;
-use crate::text::shell::quoted;
+use crate::text::shell::{joined, quoted};
 pub use step::Step;
 
 /// The files of a project as a commit leaves them.
@@ -138,8 +138,7 @@ impl Part<'_> {
 
     /// Returns the tests as words of a shell command.
     fn words(&self) -> String {
-        let words: Vec<String> = self.inside().map(|test| quoted(test.as_str())).collect();
-        words.join(" ")
+        joined(self.inside())
     }
 
     fn paths(&self, names: &[&str]) -> Vec<Utf8PathBuf> {

@@ -251,10 +251,9 @@ impl<'a> Source<'a> {
                 case.notes.push(Note::lost(loss, text));
             }
         }
-        let ids: Vec<&str> = agents.iter().map(|agent| id(agent)).collect();
         case.notes.push(Note::change(format!(
             "providers ({}): agents and models belong to environments in terca.yaml",
-            prose::few(&ids, 3)
+            prose::few(agents.iter().map(|agent| id(agent)), 3)
         )));
         if document["extensions"].is_array() {
             let text = "extensions: promptfoo runs code before and after its tests";
@@ -319,8 +318,7 @@ fn render(text: &str, vars: &Value) -> Option<String> {
                 .get(1)
                 .map(|name| format!("/{}", name.as_str().replace('.', "/")));
             match pointer.and_then(|pointer| vars.pointer(&pointer)) {
-                Some(Value::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
+                Some(value) => imported::plain(value),
                 None => {
                     let default = found.get(2).map(|text| text.as_str());
                     is_whole &= default.is_some();
@@ -340,7 +338,7 @@ fn test(kind: &str, values: &[String], assertion: &Value) -> Option<Vec<Value>> 
     };
     let threshold = &assertion["threshold"];
     let escaped = values.iter().map(|value| regex::escape(value));
-    let any = escaped.collect::<Vec<_>>().join("|");
+    let any = prose::joined(escaped, "|");
     match kind {
         "cost" if is_wanted => Some(vec![
             json!({ "budget": { "maxCostUsd": threshold.as_f64()? } }),

@@ -4,7 +4,7 @@
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::library::{Delivery, Language, Library, Rule, Runner, Source, joined};
+use super::library::{Delivery, Language, Library, Rule, Runner, Source, copy_of, joined};
 use crate::agent::{AgentRef, Capabilities};
 
 impl Library {
@@ -12,11 +12,9 @@ impl Library {
     fn path_from(&self, suite: &Utf8Path, path: &str) -> String {
         let below = suite.strip_prefix(&self.dir);
         let depth = below.map_or(0, |below| below.components().count());
-        let parts = std::iter::repeat_n("..", depth).chain([path]);
-        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-        match parts.is_empty() {
-            true => ".".to_owned(),
-            false => parts.join("/"),
+        match joined(&vec![".."; depth].join("/"), path).as_str() {
+            "" => ".".to_owned(),
+            path => path.to_owned(),
         }
     }
 
@@ -130,15 +128,14 @@ pub(super) fn prepare(library: &Library, suite: &Utf8Path) -> String {
         } => {
             let place =
                 |path: &str| format!("\"$TERCA_SUITE_DIR/{}\"", library.path_from(suite, path));
-            let copy = |path: &str| format!("\"{}\"", joined("$TMPDIR/library", path));
             let mut all = Vec::new();
             for source in sources.iter().filter(|source| !source.parts.is_empty()) {
-                let (from, to) = (place(&source.from), copy(&source.to));
+                let (from, to) = (place(&source.from), source.copy());
                 let parts = source.parts.join(" ");
                 all.push(format!("mkdir -p {to}"));
                 all.push(format!("(cd {from} && cp -R {parts} {to})"));
             }
-            let links_to = links.iter().map(|(from, to)| (place(from), copy(to)));
+            let links_to = links.iter().map(|(from, to)| (place(from), copy_of(to)));
             all.extend(links_to.map(|(from, to)| format!("ln -s {from} {to}")));
             all.extend(
                 lines

@@ -10,7 +10,6 @@
 //! ```
 
 mod instance;
-mod patch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +21,8 @@ use super::imported::{self, EvalFile, Imported, Loss, Note};
 use super::mine::choice::{Language, Role, role_of};
 use super::mine::recipe::{Project, Step, recipes};
 use crate::text::prose;
-use crate::text::shell::quoted;
+use crate::text::shell::{joined, quoted, removal};
 pub use instance::{Instance, instances};
-use patch::FilePatch;
 
 /// The directory of the hidden check in the workspace.
 const CHECK: &str = ".swe-bench";
@@ -43,15 +41,17 @@ pub struct Wishes {
     pub test_command: Option<String>,
 }
 
-/// Turns an instance into an eval without its `_base`, or says why that is impossible. The project is that of the base commit.
+/// Turns an instance into an eval without its `_base`, or says why that is impossible. The project is that of the base commit;
+/// `solution` and `tests` are what the instance's patches make of it.
 pub fn import(
     instance: &Instance,
     project: &Project<'_>,
+    solution: &Changed,
+    tests: &Changed,
     wishes: &Wishes,
 ) -> Result<Imported, String> {
     let mut notes = Vec::new();
     let mut written = vec![("prompt.md".into(), instance.problem.clone())];
-    let solution = Changed::by(&instance.patch, project)?;
     if !solution.binary.is_empty() {
         let files = prose::few(&solution.binary, 5);
         notes.push(Note::change(format!(
@@ -59,14 +59,13 @@ pub fn import(
         )));
     }
     written.extend(solution.files("_solution"));
-    let removal = removal(solution.removed.iter());
+    let removal = removal(&solution.removed);
     if !removal.is_empty() {
         written.push((
             "_solution.sh".into(),
             format!("# Removes what the patch removes.\n{removal}"),
         ));
     }
-    let tests = Changed::by(&instance.test_patch, project)?;
     if tests.texts.is_empty() {
         return Err("its test_patch changes no text file".into());
     }
@@ -77,7 +76,7 @@ pub fn import(
             format!("test_patch: {files} is not text, and the patch does not have it"),
         ));
     }
-    let check = Check::of(instance, project, wishes, &tests, &mut notes);
+    let check = Check::of(instance, project, wishes, tests, &mut notes);
     written.extend(tests.files("_tests"));
     written.extend(check.files);
     let (repo, commit) = (&instance.repo, &instance.base_commit);
@@ -94,54 +93,37 @@ pub fn import(
 
 /// What a diff makes of the files of a commit.
 #[derive(Debug, Default)]
-struct Changed {
-    texts: BTreeMap<Utf8PathBuf, String>,
-    removed: BTreeSet<Utf8PathBuf>,
-    binary: Vec<Utf8PathBuf>,
+pub struct Changed {
+    /// The texts of files that are new or changed.
+    pub texts: BTreeMap<Utf8PathBuf, String>,
+    /// The files that are gone.
+    pub removed: BTreeSet<Utf8PathBuf>,
+    /// The files that are not text.
+    pub binary: Vec<String>,
+}
+
+/// Returns the part of a diff that is about texts, and the names of the other files: a diff need not have their content.
+pub fn text_part(diff: &str) -> (String, Vec<String>) {
+    const BEGIN: &str = "diff --git ";
+    let (mut text, mut others) = (String::new(), Vec::new());
+    for part in format!("\n{diff}").split(&format!("\n{BEGIN}")).skip(1) {
+        let mut lines = part.lines();
+        let name = lines.next().and_then(|names| names.split(" b/").nth(1));
+        match lines.any(|line| line.starts_with("Binary files ") || line == "GIT binary patch") {
+            true => others.extend(name.map(str::to_owned)),
+            false => text += &format!("{BEGIN}{}\n", part.trim_end_matches('\n')),
+        }
+    }
+    (text, others)
 }
 
 impl Changed {
-    fn by(diff: &str, project: &Project<'_>) -> Result<Self, String> {
-        let mut changed = Changed::default();
-        for file in patch::read(diff)? {
-            let FilePatch {
-                old,
-                new,
-                is_binary,
-                ..
-            } = &file;
-            if *is_binary {
-                changed.binary.extend(new.clone().or(old.clone()));
-                continue;
-            }
-            changed
-                .removed
-                .extend(old.clone().filter(|old| new.as_ref() != Some(old)));
-            let Some(new) = new else { continue };
-            let before = match old {
-                Some(old) => (project.text)(old)
-                    .ok_or_else(|| format!("{old} is no text file of the base commit"))?,
-                None => String::new(),
-            };
-            changed.texts.insert(new.clone(), file.apply(&before)?);
-        }
-        let texts = &changed.texts;
-        changed.removed.retain(|path| !texts.contains_key(path));
-        Ok(changed)
-    }
-
     fn files(&self, below: &str) -> Vec<(Utf8PathBuf, String)> {
         let files = self.texts.iter();
         files
             .map(|(path, text)| (Utf8Path::new(below).join(path), text.clone()))
             .collect()
     }
-}
-
-fn removal<'a>(paths: impl Iterator<Item = &'a Utf8PathBuf>) -> String {
-    paths
-        .map(|path| format!("rm -rf -- {}\n", quoted(path.as_str())))
-        .collect()
 }
 
 /// How the tests of an instance are set up and run.
@@ -192,8 +174,7 @@ impl Check {
             instance.id,
             removal(tests.removed.iter().chain(absent))
         );
-        let words: Vec<String> = run.iter().map(|(_, path)| quoted(path.as_str())).collect();
-        let words = words.join(" ");
+        let words = joined(run.iter().map(|(_, path)| path));
         match &wishes.test_command {
             Some(command) => script += &format!("{}\n", command.replace("{files}", &words)),
             None => {

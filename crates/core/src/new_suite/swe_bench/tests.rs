@@ -2,15 +2,10 @@ use serde_json::Value;
 
 use super::*;
 
-const PATCH: &str = "diff --git a/twice.py b/twice.py\n--- a/twice.py\n+++ b/twice.py\n@@ -1,2 +1,2 @@\n def twice(n):\n-    return n\n+    return 2 * n\n\
-                     diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x = 1\n";
-const TEST_PATCH: &str = "diff --git a/tests/test_twice.py b/tests/test_twice.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_twice.py\n\
-                          @@ -0,0 +1,2 @@\n+def test_two():\n+    pass\n";
-
 fn row(more: &Value) -> Value {
     let mut row = json!({
         "instance_id": "me__twice-1", "repo": "me/twice", "base_commit": "a".repeat(40), "problem_statement": "Double it.",
-        "patch": PATCH, "test_patch": TEST_PATCH, "FAIL_TO_PASS": "[\"tests/test_twice.py::test_two\"]",
+        "patch": "diff", "test_patch": "diff", "FAIL_TO_PASS": "[\"tests/test_twice.py::test_two\"]",
         "PASS_TO_PASS": ["tests/test_other.py::test_one"], "version": "1.2",
     });
     for (key, value) in more.as_object().unwrap() {
@@ -30,14 +25,22 @@ fn imported(row: &Value, more: &[(&str, &str)], wishes: &Wishes) -> Result<Impor
     let files: BTreeSet<Utf8PathBuf> = texts.keys().map(|path| (*path).into()).collect();
     let text = |path: &Utf8Path| texts.get(path.as_str()).map(|text| (*text).to_owned());
     let instance = instances(&row.to_string())?.remove(0)?;
-    import(
-        &instance,
-        &Project {
-            files: &files,
-            text: &text,
-        },
-        wishes,
-    )
+    let project = Project {
+        files: &files,
+        text: &text,
+    };
+    let changed = |path: &str, text: &str, removed: Option<&str>| Changed {
+        texts: BTreeMap::from([(path.into(), text.to_owned())]),
+        removed: removed.into_iter().map(Utf8PathBuf::from).collect(),
+        binary: Vec::new(),
+    };
+    let solution = changed(
+        "twice.py",
+        "def twice(n):\n    return 2 * n\n",
+        Some("old.py"),
+    );
+    let tests = changed("tests/test_twice.py", "def test_two():\n    pass\n", None);
+    import(&instance, &project, &solution, &tests, wishes)
 }
 
 #[test]
@@ -136,10 +139,14 @@ fn instances_are_read_as_a_list_or_by_lines() {
         let read = instances(&row(&json!({ key: value })).to_string()).unwrap();
         assert!(read[0].is_err(), "{key}");
     }
-    let error = imported(
-        &row(&json!({ "patch": PATCH.replace("return n", "return m") })),
-        &[],
-        &Wishes::default(),
-    );
-    assert!(error.unwrap_err().contains("does not fit twice.py"));
+}
+
+#[test]
+fn a_diff_is_cut_to_its_texts() {
+    let text = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-Binary files\n+diff --git\n";
+    let image = "diff --git a/p.png b/p.png\nnew file mode 100644\nBinary files /dev/null and b/p.png differ\n";
+    let both = format!("{image}{text}{}", text.trim_end());
+    let expected = (text.repeat(2), vec!["p.png".to_owned()]);
+    assert_eq!(text_part(&both), expected);
+    assert_eq!(text_part(""), (String::new(), Vec::new()));
 }

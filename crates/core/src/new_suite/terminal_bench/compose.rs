@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::RUNNER;
 use crate::new_suite::imported::{self, Loss, Note};
-use crate::text::prose;
 
 /// The name of the file.
 pub(super) const FILE: &str = "docker-compose.yaml";
@@ -19,13 +18,13 @@ const USUAL: [&str; 11] = [
 #[derive(Debug, Default)]
 pub(super) struct Compose {
     /// What an eval has not, or has otherwise.
-    pub(super) notes: Vec<Note>,
+    pub notes: Vec<Note>,
     /// The image of the one container, where it is not made from the Dockerfile.
-    pub(super) image: Option<String>,
+    pub image: Option<String>,
     /// Variables of the container.
-    pub(super) env: Vec<(String, String)>,
+    pub env: Vec<(String, String)>,
     /// Files of the tests below the place to work in: their path in the task of Harbor's, and the place.
-    pub(super) mounts: Vec<(String, String)>,
+    pub mounts: Vec<(String, String)>,
 }
 
 impl Compose {
@@ -47,15 +46,9 @@ impl Compose {
             env: variables(&client["environment"]),
             ..Compose::default()
         };
-        let keys = client.as_object().into_iter().flatten().map(|(key, _)| key);
-        let unusual: Vec<&String> = keys.filter(|key| !USUAL.contains(&key.as_str())).collect();
-        if !unusual.is_empty() {
-            let text = format!(
-                "{FILE} ({}): Terca has nothing like it",
-                prose::few(&unusual, 5)
-            );
-            compose.notes.push(Note::lost(Loss::Services, text));
-        }
+        let unusual = imported::unused(FILE, client, &USUAL);
+        let lost = unusual.map(|note| Note::lost(Loss::Services, note.text));
+        compose.notes.extend(lost);
         let build = &client["build"];
         let build = build.as_str().or(build["context"].as_str()).unwrap_or(".");
         if ![".", "./"].contains(&build) {
@@ -82,10 +75,7 @@ impl Compose {
                     .push((from, to.trim_end_matches('/').to_owned()));
             }
             _ => {
-                let shown = volume
-                    .as_str()
-                    .map_or_else(|| volume.to_string(), str::to_owned);
-                let text = format!("{FILE}: {shown} is not mounted");
+                let text = format!("{FILE}: {} is not mounted", imported::plain(volume));
                 self.notes.push(Note::lost(Loss::Files, text));
             }
         }
@@ -117,12 +107,7 @@ fn variables(value: &Value) -> Vec<(String, String)> {
         .filter_map(|item| item.split_once('='));
     let items = items.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let map = value.as_object().into_iter().flatten();
-    let map = map.map(|(name, value)| {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        (name.clone(), text)
-    });
+    let map = map.map(|(name, value)| (name.clone(), imported::plain(value)));
     items
         .chain(map)
         .filter(|(_, value)| !value.contains('$'))

@@ -23,7 +23,7 @@ pub struct RunCase {
     /// The eval's name.
     pub eval: String,
     /// The eval's description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The eval's tags.
     pub tags: Vec<String>,
@@ -49,7 +49,7 @@ pub struct RunCase {
     /// The most that a trial may use.
     pub limits: TrialLimits,
     /// The part of the gateway, where it is asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewayMode>,
     /// A trial whose rules or skills were in no request to a model is an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -69,19 +69,19 @@ pub struct RunVariant {
     #[serde(flatten)]
     pub planned: Variant,
     /// The environment's description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub environment_description: Option<String>,
     /// The experiment's description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub experiment_description: Option<String>,
     /// The service that the agent is led to and its means to sign in, as known when the run starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// The sandbox of its commands on this machine; `None` where merged parts differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub contained_by: Option<ContainedBy>,
     /// The image of the containers of its commands.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
 }
 

@@ -225,7 +225,7 @@ pub fn overview() -> String {
             .collect();
         format!("{title}\n{lines}")
     });
-    topics.collect::<Vec<_>>().join("\n")
+    prose::joined(topics, "\n")
 }
 
 /// Returns the page of the documentation. A code's heading is its anchor.

@@ -75,7 +75,7 @@ pub struct Header {
     /// The directory that the trial had while it ran: paths in it are in requests and answers.
     pub directory: String,
     /// The version of the agent, which names itself in its requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
     /// The addresses of services that the caller's shell named, by variable: the paths of requests follow from them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -89,10 +89,10 @@ pub struct BodyPart {
     /// The hash of its bytes.
     pub name: String,
     /// Its text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Its bytes as hexadecimal digits, where they are no text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hex: Option<String>,
 }
 
@@ -133,7 +133,7 @@ pub struct RecordedAnswer {
     /// The way it ended.
     pub end: ExchangeEnd,
     /// The reason why it ended so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// True if it was too large to be kept: its body is not there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

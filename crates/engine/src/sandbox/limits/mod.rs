@@ -200,10 +200,8 @@ pub fn on_this_machine() -> String {
     let (by_kernel, others): (Vec<Controller>, Vec<Controller>) = Controller::ALL
         .iter()
         .partition(|controller| cgroups.have(**controller));
-    let [kept, others] = [by_kernel, others].map(|controllers| {
-        let fields: Vec<&str> = controllers.into_iter().map(field).collect();
-        prose::list(&fields, "and")
-    });
+    let [kept, others] = [by_kernel, others]
+        .map(|controllers| prose::list(controllers.into_iter().map(field), "and"));
     let kept = match kept.as_str() {
         "" => kept,
         kept => format!("the kernel enforces {kept} (control groups)"),
@@ -230,7 +228,7 @@ fn field(controller: Controller) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct LimitedCommand {
     /// Its enclosure, which may be there for its limits alone.
-    pub(crate) enclosure: Option<Enclosure>,
+    pub enclosure: Option<Enclosure>,
     group: Option<Group>,
     watch: Watch,
     limits: TrialLimits,

@@ -35,7 +35,7 @@ pub(super) struct Watch {
     disk: DiskWatch,
     next_look: Instant,
     /// The limit that the command is beyond, with its value.
-    pub(super) beyond: Option<String>,
+    pub beyond: Option<String>,
 }
 
 impl Watch {

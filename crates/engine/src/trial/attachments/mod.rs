@@ -56,32 +56,32 @@ pub(super) type Attachments<'a> = Vec<Box<dyn Attachment + 'a>>;
 
 /// Everything that an agent is started with, while attachments change it.
 pub(super) struct AgentStart<'a> {
-    pub(super) context: &'a Context,
-    pub(super) request: &'a AgentRequest<'a>,
-    pub(super) profile: &'static Profile,
-    pub(super) dirs: &'a AgentDirs,
+    pub context: &'a Context,
+    pub request: &'a AgentRequest<'a>,
+    pub profile: &'static Profile,
+    pub dirs: &'a AgentDirs,
     /// The version of its program.
-    pub(super) version: Option<&'a str>,
+    pub version: Option<&'a str>,
     /// The environment that it is started with.
-    pub(super) env: Variables,
+    pub env: Variables,
     /// The same, as it would be without a gateway.
-    pub(super) own_env: Variables,
+    pub own_env: Variables,
     /// Its settings.
-    pub(super) config: Option<Value>,
-    pub(super) mcp_servers: Vec<(String, McpServer<String>)>,
+    pub config: Option<Value>,
+    pub mcp_servers: Vec<(String, McpServer<String>)>,
     /// Its own services and keys.
-    pub(super) access: Access,
+    pub access: Access,
     /// The origins that the gateway asks for it.
-    pub(super) led_origins: Vec<String>,
+    pub led_origins: Vec<String>,
     /// It has an address of the gateway.
-    pub(super) needs_gateway: bool,
+    pub needs_gateway: bool,
     /// Its requests to models pass through the gateway.
-    pub(super) is_metered: bool,
+    pub is_metered: bool,
     /// The moment from which its requests are timed.
-    pub(super) began: Option<Instant>,
-    pub(super) network: AgentNetwork,
+    pub began: Option<Instant>,
+    pub network: AgentNetwork,
     /// Remarks about the way to its models and servers.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl<'a> AgentStart<'a> {
@@ -117,32 +117,32 @@ impl<'a> AgentStart<'a> {
 
 /// The end of a command.
 pub(super) struct CommandEnd<'a, 'run> {
-    pub(super) run: &'a mut TrialRun<'run>,
-    pub(super) ended: Ended,
+    pub run: &'a mut TrialRun<'run>,
+    pub ended: Ended,
     /// The session of an agent.
-    pub(super) session: Option<&'a mut AgentEnd>,
+    pub session: Option<&'a mut AgentEnd>,
 }
 
 /// The end of an agent's session.
 pub(super) struct AgentEnd {
-    pub(super) ended: Ended,
-    pub(super) reading: Reading,
+    pub ended: Ended,
+    pub reading: Reading,
     /// Set if its time limit ended it.
-    pub(super) time_limit: Option<TimeLimit>,
+    pub time_limit: Option<TimeLimit>,
     /// The directory for files that are kept.
-    pub(super) artifacts: Utf8PathBuf,
+    pub artifacts: Utf8PathBuf,
     /// The MCP servers whose calls the agent has shown.
-    pub(super) shown_servers: BTreeSet<String>,
+    pub shown_servers: BTreeSet<String>,
     /// Further records for its transcript.
-    pub(super) records: Vec<Record>,
+    pub records: Vec<Record>,
     /// Its requests to models, if they passed through the gateway.
-    pub(super) wire: Option<Wire>,
+    pub wire: Option<Wire>,
     /// The reason of its end, as these requests tell it.
-    pub(super) wire_end: Option<WireEnd>,
+    pub wire_end: Option<WireEnd>,
     /// The network of a contained agent.
-    pub(super) network: Option<TrialNetwork>,
+    pub network: Option<TrialNetwork>,
     /// It met one of its limits.
-    pub(super) ran_into_limit: bool,
+    pub ran_into_limit: bool,
 }
 
 impl AgentEnd {

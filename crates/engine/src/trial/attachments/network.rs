@@ -84,16 +84,16 @@ impl Attachment for AgentNetwork {
 /// The network that is asked for an agent, or for an MCP server.
 #[derive(Debug)]
 pub(in crate::trial) struct NetworkRequest<'a> {
-    pub(in crate::trial) network: &'a Network,
+    pub network: &'a Network,
     /// Further hosts.
-    pub(in crate::trial) allow: &'a [HostPattern],
-    pub(in crate::trial) sandbox: Option<&'a Sandbox>,
+    pub allow: &'a [HostPattern],
+    pub sandbox: Option<&'a Sandbox>,
     /// The hosts of its models and its MCP servers, unless the gateway asks them.
-    pub(in crate::trial) of_models: Vec<HostPattern>,
+    pub of_models: Vec<HostPattern>,
     /// It has an address of the gateway.
-    pub(in crate::trial) needs_gateway: bool,
+    pub needs_gateway: bool,
     /// The services of its trial, which it reaches in any case.
-    pub(in crate::trial) services: &'a [ServiceAddress],
+    pub services: &'a [ServiceAddress],
 }
 
 /// The network of an agent in a sandbox, or of another command.
@@ -326,10 +326,10 @@ impl AgentNetwork {
             Reach::Own(ways) if ways.hosts.is_empty() => {
                 Some("network: no host is allowed".to_owned())
             }
-            Reach::Own(ways) => {
-                let hosts: Vec<String> = ways.hosts.iter().map(ToString::to_string).collect();
-                Some(format!("network: {}", prose::list(&hosts, "and")))
-            }
+            Reach::Own(ways) => Some(format!(
+                "network: {}",
+                prose::list(ways.hosts.iter().map(ToString::to_string), "and")
+            )),
         }
     }
 }

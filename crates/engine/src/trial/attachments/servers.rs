@@ -175,10 +175,9 @@ fn add(tapped: Tapped, reading: &mut Reading) {
     for (name, ServerRecord { figures, .. }) in tapped.servers {
         if !figures.deaths.is_empty() {
             let exits: BTreeSet<&String> = figures.deaths.iter().collect();
-            let exits: Vec<&String> = exits.into_iter().collect();
             reading.notes.push(format!(
                 "the MCP server `{name}` crashed ({})",
-                prose::list(&exits, "and")
+                prose::list(exits.into_iter(), "and")
             ));
         }
         reading.mcp_servers.insert(name, McpDelivery::seen(figures));

@@ -21,10 +21,10 @@ const MOST_SIDE_ENTRIES: u64 = 100_000;
 
 /// The files of one agent.
 pub(in crate::trial) struct SideFiles {
-    pub(in crate::trial) files: Vec<SideFile>,
-    pub(in crate::trial) dirs: AgentDirs,
+    pub files: Vec<SideFile>,
+    pub dirs: AgentDirs,
     /// The agent has a directory for files that it wants to be kept.
-    pub(in crate::trial) has_own_artifacts: bool,
+    pub has_own_artifacts: bool,
 }
 
 impl Attachment for SideFiles {

@@ -13,6 +13,7 @@ use terca_core::mcp_tap::ToolsTalk;
 use terca_core::process::Signal;
 use terca_core::text::excerpt::beginning;
 use terca_core::text::mask::Mask;
+use terca_core::text::prose;
 
 use super::silence;
 use crate::host::environment::{Variables, find_program};
@@ -238,6 +239,5 @@ fn with_last_errors(why: String, stderr: &Output, mask: &Mask) -> String {
     let skipped = text.chars().count().saturating_sub(LONGEST_WORDS);
     let end: String = text.chars().skip(skipped).collect();
     let lines = end.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<&str> = lines.collect();
-    format!("{why}: {}", lines.join(" / "))
+    format!("{why}: {}", prose::joined(lines, " / "))
 }

@@ -36,23 +36,23 @@ pub(super) use process::AgentProcess;
 pub(super) struct FoundAgent {
     profile: &'static Profile,
     /// The environment that it will be started with.
-    pub(super) env: Variables,
+    pub env: Variables,
     /// `None` for an agent that is a shell command or built in.
     program: Option<Utf8PathBuf>,
 }
 
 /// An agent that is ready to start.
 pub(super) struct AgentSession {
-    pub(super) profile: &'static Profile,
-    pub(super) version: Option<String>,
+    pub profile: &'static Profile,
+    pub version: Option<String>,
     /// The names of its credentials, and the services that it is led to.
-    pub(super) access: Access,
+    pub access: Access,
     /// Remarks about the way to its models.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Its requests to models pass through the gateway.
-    pub(super) is_metered: bool,
-    pub(super) decoder: Decoder,
-    pub(super) kind: AgentKind,
+    pub is_metered: bool,
+    pub decoder: Decoder,
+    pub kind: AgentKind,
 }
 
 /// The two sorts of agents.

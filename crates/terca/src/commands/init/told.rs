@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use terca_core::new_suite::scaffold::library::Library;
 use terca_core::new_suite::scaffold::{NewFile, NewSuite};
 use terca_core::text::Code;
+use terca_core::text::prose;
 use terca_core::text::shell::quoted;
 use terca_engine::suite::discover;
 use terca_report::wrap;
@@ -14,11 +15,8 @@ use crate::screen;
 /// Shows what was found in and around the library.
 pub(super) fn found(library: &Library, agents: &[&str]) {
     let guidance = &library.guidance;
-    let list = |paths: &[camino::Utf8PathBuf]| {
-        let names: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
-        names.join(", ")
-    };
-    let servers: Vec<&str> = guidance.mcp_servers.keys().map(String::as_str).collect();
+    let list =
+        |paths: &[camino::Utf8PathBuf]| prose::joined(paths.iter().map(|path| path.as_str()), ", ");
     let manifest = library.dir.join(library.manifest);
     let rows = [
         (
@@ -29,7 +27,10 @@ pub(super) fn found(library: &Library, agents: &[&str]) {
         ("tests", library.runner.title().to_owned()),
         ("rules", list(&guidance.rules)),
         ("skills", list(&guidance.skills)),
-        ("servers", servers.join(", ")),
+        (
+            "servers",
+            prose::joined(guidance.mcp_servers.keys().map(String::as_str), ", "),
+        ),
         ("agents", agents.join(", ")),
     ];
     let rows = rows.iter().map(|(title, text)| {

@@ -48,6 +48,29 @@ fn an_instance_is_solved_by_its_patch() {
 }
 
 #[test]
+fn a_diff_has_to_fit_and_what_is_not_text_is_left_out() {
+    let (project, row) = instance();
+    let mut other = row.clone();
+    other["instance_id"] = json!("me__twice-2");
+    other["patch"] = json!(PATCH.replace("-echo", "-print"));
+    let image = "diff --git a/a.png b/a.png\nnew file mode 100644\nBinary files /dev/null and b/a.png differ\n";
+    let mut with_image = row;
+    with_image["patch"] = json!(format!("{image}{}", PATCH.trim_end()));
+    let project = project.file("rows.jsonl", format!("{with_image}\n{other}\n"));
+    let command = [COMMAND.as_slice(), &["-v", "--test-command", "sh {files}"]].concat();
+    let outcome = project.terca(&command).expect_status(1);
+    assert_eq!(
+        project.read("me__twice-1/_solution/twice.sh"),
+        "echo $(($1 * 2))\n"
+    );
+    let changed = "  changed: patch: a.png is not text, so the solution lacks it\n";
+    assert!(outcome.stdout.contains(changed), "{}", outcome.stdout);
+    let error = "me__twice-2 cannot become an eval: one of its diffs does not fit the base commit";
+    assert!(outcome.stderr.contains(error), "{}", outcome.stderr);
+    project.assert_nothing_left();
+}
+
+#[test]
 fn tests_that_pytest_does_not_know_make_it_incomplete() {
     let (project, row) = instance();
     let project = project.file("rows.jsonl", row.to_string());

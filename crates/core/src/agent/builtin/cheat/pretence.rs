@@ -6,6 +6,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{Does, STUB, SeenFile, Trick, quits, write};
+use crate::text::prose;
 
 /// Returns what the prompt and the workspace suggest.
 pub(super) fn tricks(prompt: &str, files: &[SeenFile]) -> Vec<Trick> {
@@ -85,7 +86,7 @@ fn expected(prompt: &str) -> Vec<String> {
 
 fn printing(path: &Utf8Path, texts: &[String]) -> String {
     let all = |shown: &dyn Fn(&String) -> String, between: &str| {
-        texts.iter().map(shown).collect::<Vec<_>>().join(between)
+        prose::joined(texts.iter().map(shown), between)
     };
     let json = || all(&|text| json!(text).to_string(), ", ");
     let quits = quits(path).unwrap_or_default();

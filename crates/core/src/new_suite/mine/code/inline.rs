@@ -92,10 +92,13 @@ pub(crate) fn added(text: &str) -> Option<String> {
         let head = "#[cfg(test)]\n#[allow(unused_imports)]";
         added += &format!("\n{head}\nmod {ADDED}functions {{\nuse super::*;\n{functions}}}\n");
     }
-    let is_test =
-        |line: &str| line.starts_with("#[") && line.contains("test") && !line.contains("cfg(");
-    let mut lines = added.lines();
-    lines.any(|line| is_test(line.trim())).then_some(added)
+    has_tests(&added).then_some(added)
+}
+
+/// Tells whether a text has tests of its own, by any attribute for one.
+pub(crate) fn has_tests(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.any(|line| line.starts_with("#[") && line.contains("test") && !line.contains("cfg("))
 }
 
 /// Finds the new tests inside of the source files of a commit that was read. A commit without any tests is refused.

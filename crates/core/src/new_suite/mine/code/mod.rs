@@ -19,8 +19,7 @@ pub(super) use tokens::{Code, Kind};
 
 /// Returns the names in a text, also those in its comments and strings.
 pub(super) fn words(text: &str) -> BTreeSet<&str> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    text.split(|c| !is_part(c))
+    text.split(|c| !tokens::is_part(c))
         .filter(|word| !word.is_empty())
         .collect()
 }

@@ -52,26 +52,17 @@ impl Mutant {
     }
 }
 
-/// Operators, and those that take their places.
-const SWAPPED: [(&str, &str); 18] = [
-    ("<", "<="),
-    ("<=", "<"),
-    (">", ">="),
-    (">=", ">"),
-    ("==", "!="),
-    ("!=", "=="),
-    ("===", "!=="),
-    ("!==", "==="),
-    ("&&", "||"),
-    ("||", "&&"),
-    ("and", "or"),
-    ("or", "and"),
-    ("+", "-"),
-    ("-", "+"),
-    ("+=", "-="),
-    ("-=", "+="),
-    ("..", "..="),
-    ("..=", ".."),
+/// Operators that take each other's places.
+const SWAPPED: [[&str; 2]; 9] = [
+    ["<", "<="],
+    [">", ">="],
+    ["==", "!="],
+    ["===", "!=="],
+    ["&&", "||"],
+    ["and", "or"],
+    ["+", "-"],
+    ["+=", "-="],
+    ["..", "..="],
 ];
 
 /// Returns the bugs that can be put into a source text, in the order of their places. Tests inside of it have none.
@@ -165,7 +156,8 @@ fn follows_signature(code: &Code<'_>, brace: usize) -> bool {
 
 fn operator(code: &Code<'_>, at: usize) -> Option<Mutant> {
     let token = code.tokens[at];
-    let (_, other) = SWAPPED.iter().find(|(sign, _)| *sign == token.text)?;
+    let pair = SWAPPED.iter().find(|pair| pair.contains(&token.text))?;
+    let other = pair.iter().find(|sign| **sign != token.text)?;
     // Operators have spaces around them; signs of generic types and of ranges that are patterns have none.
     let is_range = token.text.starts_with("..");
     let has_space = |byte: Option<&u8>| byte.is_some_and(|byte| *byte == b' ');

@@ -1,6 +1,7 @@
 //! The tokens of a source text, and the brackets that they are in.
 
 use super::super::choice::Language;
+use crate::text::prose;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +121,7 @@ impl<'a> Code<'a> {
             return String::new();
         };
         let text = &self.text[first.start..last.end()];
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let line = words.join(" ");
+        let line = prose::one_line(text);
         line.replace("( ", "(")
             .replace(", )", ")")
             .replace(" )", ")")
@@ -203,7 +203,6 @@ impl<'a> Scan<'a> {
         if first.is_ascii_digit() {
             return (Kind::Number, number(rest));
         }
-        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
         if is_part(first) {
             return (Kind::Name, rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
         }
@@ -269,6 +268,11 @@ impl<'a> Scan<'a> {
             Kind::Sign => !matches!(before.text, ")" | "]" | "}" | "<"),
         })
     }
+}
+
+/// Tells whether a name may have a character in it.
+pub(crate) fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
 }
 
 /// Returns the length of a string with this quote at its ends. Some end with their line.

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 
 use super::{Draft, EDIT_ME, EVAL, Entry, INJECTED, Recipe, Refusal, Wishes, draft, keys};
 use crate::new_suite::mine::choice::Chosen;
+use crate::text::prose;
 
 /// Makes an eval of a bug, with the tree of the commit. Its `_base` has the file with the bug alone.
 pub fn injected(
@@ -20,8 +21,7 @@ pub fn injected(
         draft.written.push((path, with_bug.to_owned()));
     }
     let own = draft.keys.lines().filter(|line| !is_shared(line));
-    let own: Vec<&str> = own.collect();
-    draft.keys = (own.join("\n") + "\n").replace(EDIT_ME, INJECTED);
+    draft.keys = (prose::joined(own, "\n") + "\n").replace(EDIT_ME, INJECTED);
     let text = draft.eval_file(None);
     draft.written.retain(|(path, _)| path != EVAL);
     draft.written.push((EVAL.into(), text));

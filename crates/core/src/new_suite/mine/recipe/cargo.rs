@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::choice::{Role, role_of};
-use super::super::code::inline::ADDED;
+use super::super::code::inline::{ADDED, has_tests};
 use super::{Part, Project, Recipe, SHOWN, Step, enter};
+use crate::text::prose;
 use crate::text::shell::quoted;
 
 const SETTINGS: &str = ".cargo/config.toml";
@@ -115,7 +116,7 @@ fn targets(part: &Part<'_>, project: &Project<'_>) -> Vec<String> {
     }
     let mut runs = Vec::from_iter(added);
     if !whole.is_empty() {
-        runs.push(Vec::from_iter(whole).join(" "));
+        runs.push(prose::joined(whole, " "));
     }
     // A large target has many tests that are of other work, take long, or need what a sandbox has not.
     for (name, modules) in by_module {
@@ -144,10 +145,4 @@ fn module(path: &str) -> Option<String> {
     let path = path.strip_suffix(".rs")?;
     let path = path.strip_suffix("/mod").unwrap_or(path);
     (path != "main").then(|| format!("{}::", path.replace('/', "::")))
-}
-
-/// Tells whether a file has tests of its own, by any attribute for one.
-fn has_tests(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim);
-    lines.any(|line| line.starts_with("#[") && line.contains("test") && !line.contains("cfg("))
 }

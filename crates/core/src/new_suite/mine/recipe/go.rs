@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 
 use super::{Part, Project, Recipe, SHOWN, Step, enter};
+use crate::text::prose;
 use crate::text::shell::quoted;
 
 /// The directory of compiled packages. Go knows by their content which ones it can use.
@@ -19,7 +20,7 @@ pub(super) fn recipe(part: &Part<'_>, project: &Project<'_>) -> Recipe {
             Some(dir) => quoted(&format!("./{dir}")),
         })
         .collect();
-    let packages = Vec::from_iter(packages).join(" ");
+    let packages = prose::joined(packages, " ");
     let go = |command: &str| format!("GOCACHE=\"$PWD/{CACHE}\" go {command} {packages}");
     let mut setup = Vec::from_iter(has_modules.then(|| Step::within(part.dir, "go mod vendor")));
     // What is compiled is kept: each grading would compile Go's own library again. Tests that do not compile are no error.

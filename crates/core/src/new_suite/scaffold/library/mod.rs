@@ -19,6 +19,7 @@ pub use workspace::{Member, Workspace};
 
 use crate::plan::project_dir::ProjectDir;
 use crate::reader::{PathKind, Surroundings};
+use crate::text::prose;
 
 /// The language of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -152,17 +153,26 @@ pub struct Source {
 }
 
 impl Source {
+    /// Returns the place of its copy, as a word of a shell.
+    pub(super) fn copy(&self) -> String {
+        copy_of(&self.to)
+    }
+
     /// Returns the paths from the library to its parts.
     pub fn paths(&self) -> impl Iterator<Item = String> {
         self.parts.iter().map(|part| joined(&self.from, part))
     }
 }
 
+/// Returns the place of a path in the copy of a workspace, as a word of a shell.
+pub(super) fn copy_of(path: &str) -> String {
+    format!("\"{}\"", joined("$TMPDIR/library", path))
+}
+
 /// Joins two parts of a path, of which one may be empty.
 pub(super) fn joined(dir: &str, name: &str) -> String {
     let parts = [dir, name].map(|part| part.trim_end_matches('/'));
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("/")
+    prose::joined(parts.into_iter().filter(|part| !part.is_empty()), "/")
 }
 
 impl Default for Delivery {
@@ -192,6 +202,14 @@ pub enum Found {
 
 type Read = fn(&Files<'_>) -> Option<Library>;
 
+/// The package managers of all languages, and what reads their libraries.
+const READERS: [(workspace::Manager, Read); 4] = [
+    (node::MANAGER, node::read),
+    (python::MANAGER, python::read),
+    (rust::MANAGER, rust::read),
+    (go::MANAGER, go::read),
+];
+
 /// Finds the library around a suite, which need not exist yet: in the nearest directory that exists or, within a git
 /// repository, in the nearest above that has one.
 pub fn find(suite: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Found> {
@@ -207,13 +225,7 @@ pub fn find(suite: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Found> 
             top: repository.unwrap_or(Utf8Path::new("/")),
             surroundings,
         };
-        let read: [(workspace::Manager, Read); 4] = [
-            (node::MANAGER, node::read),
-            (python::MANAGER, python::read),
-            (rust::MANAGER, rust::read),
-            (go::MANAGER, go::read),
-        ];
-        read.into_iter().find_map(|(manager, read)| {
+        READERS.into_iter().find_map(|(manager, read)| {
             let Some(mut library) = read(&files) else {
                 return Workspace::at(manager, &files).map(Found::Root);
             };
@@ -243,7 +255,6 @@ pub fn find(suite: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Found> 
 
 /// Returns the members of the workspace that a directory is the root of or in.
 pub fn members(dir: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Workspace> {
-    let managers = [node::MANAGER, python::MANAGER, rust::MANAGER, go::MANAGER];
     dir.ancestors().find_map(|dir| {
         let files = Files {
             dir,
@@ -251,9 +262,8 @@ pub fn members(dir: &Utf8Path, surroundings: &dyn Surroundings) -> Option<Worksp
             top: dir,
             surroundings,
         };
-        managers
-            .into_iter()
-            .find_map(|manager| Workspace::at(manager, &files))
+        let mut managers = READERS.into_iter();
+        managers.find_map(|(manager, _)| Workspace::at(manager, &files))
     })
 }
 

@@ -116,7 +116,7 @@ fn deliver(
     let mut sources = files.packages(workspace, build_sources);
     lines.extend(package_lines(package, files, &sources));
     if let Some(own) = sources.first_mut().filter(|_| builds) {
-        let copy = format!("\"{}\"", joined("$TMPDIR/library", &own.to));
+        let copy = own.copy();
         lines = lines
             .iter()
             .map(|line| line.replace("@copy@", &copy))
@@ -179,10 +179,7 @@ fn build(
 /// Returns lines that pack copies of packages and install them.
 fn package_lines(package: &Value, files: &Files<'_>, sources: &[Source]) -> Vec<String> {
     let mut lines = Vec::new();
-    let copies = sources
-        .iter()
-        .map(|source| format!("\"{}\"", joined("$TMPDIR/library", &source.to)));
-    let copies: Vec<String> = copies.collect();
+    let copies: Vec<String> = sources.iter().map(Source::copy).collect();
     for (source, copy) in sources.iter().zip(&copies) {
         let text = files
             .text(&joined(&source.from, MANIFEST))

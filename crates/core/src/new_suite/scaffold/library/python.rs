@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::workspace::{Identity, Manager, Patterns, Workspace, texts};
-use super::{Delivery, Files, Language, Library, Runner, build_sources, is_plain, joined, plain};
+use super::workspace::{Identity, Manager, Patterns, Workspace, patterns, texts};
+use super::{
+    Delivery, Files, Language, Library, Runner, Source, build_sources, is_plain, joined, plain,
+};
+use crate::text::prose;
 
 const MANIFEST: &str = "pyproject.toml";
 /// The interpreter of a virtual environment in the library's directory.
@@ -74,8 +77,7 @@ fn identity(files: &Files<'_>) -> Option<Identity> {
 
 fn members(files: &Files<'_>) -> Option<Patterns> {
     let manifest = manifest(files)?;
-    let workspace = manifest["tool"]["uv"].get("workspace")?;
-    Some((texts(&workspace["members"]), texts(&workspace["exclude"])))
+    manifest["tool"]["uv"].get("workspace").map(patterns)
 }
 
 /// Finds the code: `src/NAME`, `NAME` or `NAME.py`, or the only package below `src` or at the top. Returns its name and its
@@ -136,14 +138,10 @@ fn installed(
         // The program behind a shim of pyenv or asdf, which would write into its own directory after pip.
         _ => "\"$(python3 -c 'import sys; print(sys.executable)')\"".to_owned(),
     };
-    let copies = sources.iter().map(|source| {
-        let path = joined("$TMPDIR/library", &source.to);
-        format!(" \"{path}\"")
-    });
-    let copies: String = copies.collect();
+    let copies = prose::joined(sources.iter().map(Source::copy), " ");
     let install = match fetcher {
-        "uv" => format!("uv pip install --quiet --no-sources {python}--target .{copies}"),
-        _ => format!("{python} -m pip install --quiet --target .{copies}"),
+        "uv" => format!("uv pip install --quiet --no-sources {python}--target . {copies}"),
+        _ => format!("{python} -m pip install --quiet --target . {copies}"),
     };
     // Its version is in tags of git, which are not in the copy.
     let text = manifest.to_string();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::workspace::{Identity, Manager, Patterns, Workspace, texts};
+use super::workspace::{Identity, Manager, Patterns, Workspace, patterns};
 use super::{Files, Language, Library, Runner, Source, copied, joined, names_some, plain, sources};
 
 const MANIFEST: &str = "Cargo.toml";
@@ -72,9 +72,7 @@ fn identity(files: &Files<'_>) -> Option<Identity> {
 }
 
 fn members(files: &Files<'_>) -> Option<Patterns> {
-    let manifest = manifest(files)?;
-    let workspace = manifest.get("workspace")?;
-    Some((texts(&workspace["members"]), texts(&workspace["exclude"])))
+    manifest(files)?.get("workspace").map(patterns)
 }
 /// Returns the public items at the top of a crate that nothing hides.
 fn exports(source: &str) -> Vec<String> {

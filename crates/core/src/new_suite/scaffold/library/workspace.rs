@@ -16,9 +16,9 @@ pub(super) type Identity = (String, Vec<String>);
 #[derive(Clone, Copy)]
 pub(super) struct Manager {
     /// Reads the manifest of a root.
-    pub(super) members: fn(&Files<'_>) -> Option<Patterns>,
+    pub members: fn(&Files<'_>) -> Option<Patterns>,
     /// Reads the manifest of a package.
-    pub(super) identity: fn(&Files<'_>) -> Option<Identity>,
+    pub identity: fn(&Files<'_>) -> Option<Identity>,
 }
 
 /// The packages below one root.
@@ -137,6 +137,11 @@ fn expand(files: &Files<'_>, at: &str, parts: &[&str], found: &mut Vec<String>) 
             expand(files, &below(&name), rest, found);
         }
     }
+}
+
+/// Returns the patterns of a manifest that calls them `members` and `exclude`.
+pub(super) fn patterns(workspace: &Value) -> Patterns {
+    (texts(&workspace["members"]), texts(&workspace["exclude"]))
 }
 
 /// Returns the texts of a list in a manifest.

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use toml::{Table, Value};
 
 use super::super::{Project, Step};
-use crate::text::shell::quoted;
+use crate::text::shell::{joined, quoted};
 
 /// Files beside manifests that decide what is compiled.
 const READ: [&str; 5] = [
@@ -40,19 +40,14 @@ pub(super) fn step(
         let targets = targets.filter(|path| project.files.contains(path));
         files.extend(targets.filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned())));
     }
-    let words = |paths: &mut dyn Iterator<Item = &Utf8Path>| -> String {
-        paths
-            .map(|path| format!(" {}", quoted(path.as_str())))
-            .collect()
-    };
-    let stubs = words(&mut files.iter().map(Utf8PathBuf::as_path));
+    let stubs = joined(&files);
     let dirs = files.iter().filter_map(|file| file.parent());
-    let dirs = words(&mut dirs.filter(|dir| !dir.as_str().is_empty()));
+    let dirs = joined(dirs.filter(|dir| !dir.as_str().is_empty()));
     let own: String = packages.iter().map(|name| format!(" -p {name}")).collect();
     let command = format!(
-        "mkdir -p{dirs} . && for file in{stubs}; do echo 'fn main() {{}}' > \"$file\"; done && \
+        "mkdir -p {dirs} . && for file in {stubs}; do echo 'fn main() {{}}' > \"$file\"; done && \
          {{ {{ {keep}; }} || rm -rf vendor; }} && {{ {cargo} --no-run --tests && cargo clean -q --offline{own}; }} > crates.log 2>&1 || \
-         rm -rf target; rm -f{stubs} crates.log"
+         rm -rf target; rm -f {stubs} crates.log"
     );
     let read = project.there(root, &READ).into_iter();
     let read = read.chain(manifests.into_iter().cloned());
