@@ -89,7 +89,7 @@ fn fault(exchange: &Exchange) -> Option<TrialError> {
         said => format!(": {said}"),
     };
     let again = match exchange.retry_after {
-        Some(seconds) => format!(" (it asks to come back in {seconds}s)"),
+        Some(seconds) => format!(" (try again in {seconds}s)"),
         None => String::new(),
     };
     Some(TrialError::new(kind, format!("{what}{said}{again}")))

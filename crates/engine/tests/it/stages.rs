@@ -167,20 +167,15 @@ fn an_agent_out_of_time_is_graded_by_its_work() {
     let trial = suite.run();
     assert_eq!(status(&trial), Status::Passed);
     assert!(trial.report.timed_out);
-    assert!(
-        trial
-            .read("artifacts/agent-work.json")
-            .contains("\"completed\":false")
-    );
     suite.assert_nothing_left();
 }
 
 #[test]
-fn without_tests_the_end_of_the_session_counts() {
+fn without_tests_nothing_is_verified() {
     let suite = suite_with("true", "");
-    assert_eq!(status(&suite.run()), Status::Passed);
+    assert_eq!(status(&suite.run()), Status::Unverified);
     let suite = suite_with("sleep 300", "    timeoutSeconds: 0.2\n");
-    assert_eq!(status(&suite.run()), Status::Failed);
+    assert_eq!(status(&suite.run()), Status::Unverified);
 }
 
 #[test]

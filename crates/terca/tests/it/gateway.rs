@@ -238,7 +238,7 @@ fn the_last_request_says_why_a_session_ended() {
             one().fault(slow),
             60,
             "rateLimit",
-            "come back in 120s",
+            "try again in 120s",
         ),
         (
             "500",

@@ -258,7 +258,7 @@ fn facts_that_a_test_removes_are_written_again() {
         project.terca(&["-t", "other"]).expect_status(0);
         for _ in 0..2 {
             assert!(
-                project.trial_file(FACTS).contains("\"completed\":true"),
+                project.trial_file(FACTS).contains("\"isReference\":false"),
                 "{remove}"
             );
             project.terca(&["regrade"]).expect_status(0);

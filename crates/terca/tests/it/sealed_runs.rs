@@ -590,7 +590,7 @@ const EDITS: [Edit; 9] = [
     }),
     ("artifacts/agent-work.json", |file| {
         let text = std::fs::read_to_string(file).unwrap();
-        std::fs::write(file, text.replace("true", "false")).unwrap();
+        std::fs::write(file, text.replace("false", "true")).unwrap();
     }),
     ("artifacts/stdout.log", |file| {
         std::fs::write(file, "done").unwrap();

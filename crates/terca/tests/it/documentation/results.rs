@@ -20,6 +20,8 @@ use terca_core::run::{event, outcome};
 use terca_core::wire::network::{HostPattern, Network, NetworkMode, TrialNetwork};
 use terca_core::wire::recording::OnMiss;
 use terca_core::{stats, transcript};
+use terca_testkit::agents::GEMINI;
+use terca_testkit::{ModelServer, Scenario, Script};
 
 use crate::documentation::page::Page;
 use crate::documentation::repository;
@@ -48,7 +50,7 @@ const TABLES: [(&str, &[&str]); 48] = [
         "stats",
         &[
             "trials[].stats", "trials[].earlierAttempts[].stats", "trials[].tests.*.judge.stats",
-            "trials[].paidJudges[].stats",
+            "trials[].paidJudges[].stats", "trials[].reported",
         ],
     ),
     ("wire", &["trials[].wire"]),
@@ -130,7 +132,7 @@ const TABLES: [(&str, &[&str]); 48] = [
 const INTERVAL: [&str; 4] = ["interval", "interval90", "beyond", "passRateInterval"];
 
 /// Maps whose keys are names of the user's own.
-const BY_NAME: [&str; 21] = [
+const BY_NAME: [&str; 23] = [
     "trials[].evidence",
     "descriptions.evals",
     "descriptions.incomplete",
@@ -145,6 +147,8 @@ const BY_NAME: [&str; 21] = [
     "trials[].wire.modelsAnswered",
     "trials[].wire.stopReasons",
     "trials[].wire.statuses",
+    "trials[].wire.parameters",
+    "trials[].wire.parameters.*",
     "trials[].delivery.access.endpoints",
     "summary.mcpServers",
     "summary.mcpServers.*.tools",
@@ -157,7 +161,10 @@ const BY_NAME: [&str; 21] = [
 /// The folders of runs that together have everything.
 fn runs(room: &Room) -> Vec<Utf8PathBuf> {
     let script = include_str!("runs.sh");
-    let said = room.run("sh", &format!("set +e\n{script}"));
+    let answers = Script::new(GEMINI.vocabulary).scenario("docs", Scenario::saying("Hello."));
+    let model = ModelServer::start(answers);
+    let address = format!("export MODEL_URL={}", model.url());
+    let said = room.run("sh", &format!("set +e\n{address}\n{script}"));
     assert_eq!(said.status, 0, "{}", said.output);
     let mut found = Vec::new();
     for suite in room.page_dir().read_dir_utf8().unwrap().map(Result::unwrap) {

@@ -1,6 +1,6 @@
 # Runs that together have every key that results.json can have. Started in an empty directory; exit statuses do
 # not matter.
-export GEMINI_API_KEY=fake-key-for-tests GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9
+export GEMINI_API_KEY=fake-key-for-tests GOOGLE_GEMINI_BASE_URL="$MODEL_URL" NO_PROXY=127.0.0.1
 
 # Rules, skills, an MCP server and a judge with Gemini CLI's stand-in; evals that differ, so that there is an outlook.
 mkdir -p full/rules full/skills/plan && cd full
@@ -9,7 +9,10 @@ printf -- '---\nname: plan\ndescription: plans\n---\nPlan.\n' > skills/plan/SKIL
 cat > "$STAND_INS/do.sh" <<'DO'
 case "$prompt" in *odd*) if [ -f GEMINI.md ]; then touch done; fi ;; *) touch done ;; esac
 bash -c 'rest=${GOOGLE_GEMINI_BASE_URL#http://}; host=${rest%%/*}; exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
-printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}" "${rest#*/}" >&3
+tools="[{\"functionDeclarations\": [{\"name\": \"t\"}]}]"
+said="[{\"role\": \"user\", \"parts\": [{\"text\": \"scenario:docs\"}]}]"
+body="{\"contents\": $said, \"tools\": $tools, \"generationConfig\": {\"temperature\": 0.5}}"
+printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %s\r\n\r\n%s" "${rest#*/}" ${#body} "$body" >&3
 cat <&3 >/dev/null'
 echo tool mcp_docs_search
 settings=$(tr -d '\n' <"$HOME/.gemini/settings.json")
