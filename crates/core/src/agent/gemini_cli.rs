@@ -46,6 +46,11 @@ pub(super) const PROFILE: Profile = Profile {
     hosts: &[
         "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
     ],
+    options: OptionWays {
+        max_turns: Some(Way::Setting("model.maxSessionTurns")),
+        disallowed_tools: Some(Way::Setting("tools.exclude")),
+        ..OptionWays::NONE
+    },
     ..Profile::USUAL
 };
 

@@ -31,6 +31,12 @@ pub(super) static AGENT: Agent = Agent {
         ],
         // It ends its tools and says so; a termination would leave them behind.
         stop_signal: Signal::Interrupt,
+        options: OptionWays {
+            max_turns: Some(Way::Flag("--max-turns")),
+            system_prompt: Some(Way::Flag("--system")),
+            temperature: Some(Way::Variable("GOOSE_TEMPERATURE")),
+            ..OptionWays::NONE
+        },
         ..Profile::USUAL
     },
     invocation,

@@ -155,6 +155,15 @@ pub enum Launch {
 }
 
 impl Launch {
+    /// Adds arguments to the command line of a program. A shell command stays as it is.
+    pub fn add_arguments(&mut self, more: Vec<String>) {
+        match self {
+            Launch::Program { args, .. } => args.extend(more),
+            Launch::AcpClient { agent, .. } => agent.add_arguments(more),
+            _ => {}
+        }
+    }
+
     /// Returns the command that the suite has for the agent.
     pub(super) fn command(inputs: &Inputs<'_>) -> Self {
         Launch::Shell(inputs.command.unwrap_or("false").to_owned())

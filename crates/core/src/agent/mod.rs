@@ -74,6 +74,7 @@ pub mod model_service;
 pub(crate) mod models;
 mod openai_chat;
 mod opencode;
+pub mod options;
 pub mod package_hosts;
 mod pi;
 #[cfg(test)]

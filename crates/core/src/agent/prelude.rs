@@ -7,6 +7,7 @@ pub(super) use super::errors;
 pub(super) use super::fields::{Fields, text_of};
 pub(super) use super::mcp::{self, McpServer, ServerTool};
 pub(super) use super::model_service::{COMMON_SERVICES, ModelService, usual};
+pub(super) use super::options::{OptionWays, Way};
 pub(super) use super::session::{self, Protocol, Session, failed};
 pub(super) use super::tokens::Tokens;
 pub(super) use super::{

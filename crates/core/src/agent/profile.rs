@@ -2,6 +2,7 @@
 
 use super::decoder::Skippable;
 use super::model_service::ModelService;
+use super::options::OptionWays;
 use crate::process::Signal;
 
 /// The facts about an agent that are the same in every trial.
@@ -68,6 +69,8 @@ pub struct Profile {
     pub stop_signal: Signal,
     /// The parts of a variant that it can use.
     pub capabilities: Capabilities,
+    /// The ways in which it takes options.
+    pub options: OptionWays,
 }
 
 impl Profile {
@@ -102,6 +105,7 @@ impl Profile {
         leftovers: &[],
         stop_signal: Signal::Terminate,
         capabilities: Capabilities::ALL,
+        options: OptionWays::NONE,
     };
 
     /// Returns whether Terca itself acts as this agent: there is no process, no session, no model.

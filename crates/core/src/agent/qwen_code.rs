@@ -46,6 +46,12 @@ pub(super) const PROFILE: Profile = Profile {
     hosts: &[
         "chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com",
     ],
+    options: OptionWays {
+        max_turns: Some(Way::Setting("model.maxSessionTurns")),
+        system_prompt: Some(Way::Flag("--append-system-prompt")),
+        disallowed_tools: Some(Way::Setting("tools.exclude")),
+        ..OptionWays::NONE
+    },
     ..Profile::USUAL
 };
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ablation::RulesWithout;
 use crate::agent::AgentChoice;
+use crate::agent::options::AgentOptions;
 use crate::config::action::{Action, ShellCommand, added_actions, command};
 use crate::config::gateway::{GatewayMode, gateway};
 use crate::config::limits::{LimitSettings, limits};
@@ -19,8 +20,8 @@ use crate::config::service::{Service, services};
 use crate::config::variables::{Template, Variables, trial_variables};
 use crate::reader::agent::{agent_choice, agent_settings};
 use crate::reader::{
-    Fields, Kind, Node, Patch, PathKind, Reader, Value, boolean, filled_text, object, one_or_more,
-    seconds, text,
+    Fields, Kind, Node, Patch, PathKind, Reader, Value, boolean, count, filled_text, list_of,
+    not_negative, object, one_or_more, seconds, text,
 };
 use crate::text::{Code, Diagnostic, Located, Place};
 use crate::wire::network::{HostPattern, Network};
@@ -56,6 +57,18 @@ pub struct Setup {
     pub tools_left_out: BTreeMap<String, Vec<String>>,
     /// The agent's own settings.
     pub config: Patch<Node>,
+    /// The effort of the model.
+    pub effort: Patch<String>,
+    /// The most turns of a session.
+    pub max_turns: Patch<u32>,
+    /// A text after the agent's own system prompt.
+    pub system_prompt: Patch<String>,
+    /// Tools of the agent that it may not use.
+    pub disallowed_tools: Patch<Vec<String>>,
+    /// The temperature of the model.
+    pub temperature: Patch<f64>,
+    /// Further arguments of the agent's command line.
+    pub args: Patch<Vec<String>>,
     /// Environment variables. `env: null` drops those of the environment below.
     pub env: Patch<Variables>,
     /// A command that runs after all `before` actions.
@@ -114,6 +127,9 @@ pub struct AppliedSetup {
     pub hide_tools: BTreeMap<String, Vec<String>>,
     /// The agent's own settings.
     pub config: Option<serde_json::Value>,
+    /// Options that mean the same for every agent.
+    #[serde(default, skip_serializing_if = "AgentOptions::is_empty")]
+    pub options: AgentOptions,
     /// A command that runs after all `before` actions.
     pub command: Option<ShellCommand>,
     /// The sandbox that is asked for; `None` is the best that the machine can make.
@@ -175,6 +191,7 @@ fn fields_of(fields: &mut Fields<'_, '_>, role: Role) -> Option<Setup> {
     );
     let description = fields.optional("description", text().value(), "A text for people.");
     let setup = of_agent(fields);
+    let setup = with_options(fields, setup);
     let setup = with_surroundings(fields, setup);
     let baseline = baseline(fields, role);
     let name = name?;
@@ -238,6 +255,51 @@ fn of_agent(fields: &mut Fields<'_, '_>) -> Setup {
             "A command that runs in the workspace after all `before` actions.",
         ),
         ..Setup::default()
+    }
+}
+
+/// Declares options that mean the same for every agent that has them.
+fn with_options(fields: &mut Fields<'_, '_>, setup: Setup) -> Setup {
+    let append = object("systemPrompt", "`systemPrompt`", |fields| {
+        let text = fields.required(
+            "append",
+            filled_text(),
+            "A text after the agent's own system prompt.",
+        );
+        text.map(|text| text.value)
+    });
+    Setup {
+        effort: fields.patch(
+            "effort",
+            filled_text().value(),
+            "The effort of the model, in the agent's own words, such as `low` or `high`. See \
+             [options](terca-yaml.md#options-of-agents).",
+        ),
+        max_turns: fields.patch("maxTurns", count().value(), "The most turns of a session."),
+        system_prompt: fields.patch(
+            "systemPrompt",
+            append
+                .example("{append: Answer in English.}")
+                .linked("[map](terca-yaml.md#options-of-agents)")
+                .kind(),
+            "A text after the agent's own system prompt.",
+        ),
+        disallowed_tools: fields.patch(
+            "disallowedTools",
+            one_or_more(filled_text().value()),
+            "Tools of the agent that it may not use, by the agent's own names.",
+        ),
+        temperature: fields.patch(
+            "temperature",
+            not_negative().value(),
+            "The temperature of the model.",
+        ),
+        args: fields.patch(
+            "args",
+            list_of(text().value()),
+            "Further arguments of the agent's command line, after those of Terca.",
+        ),
+        ..setup
     }
 }
 

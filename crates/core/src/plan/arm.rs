@@ -153,7 +153,18 @@ impl Arm<'_> {
                 setup.config.set().is_some()
             }),
         ];
-        for (field, _, gives) in given.into_iter().filter(|(_, refused, _)| *refused) {
+        let mut refused: Vec<(&str, Gives)> = Vec::new();
+        for (field, is_refused, gives) in given {
+            if is_refused {
+                refused.push((field, gives));
+            }
+        }
+        if !profile.is_built_in() {
+            let options = &variant.options;
+            let fields = options.refused(&profile.options, profile.program.is_some());
+            refused.extend(fields.into_iter().map(|field| (field, gives_option(field))));
+        }
+        for (field, gives) in refused {
             let error = Diagnostic::error(
                 Code::AgentCannot,
                 format!("the agent `{}` cannot be given `{field}`", profile.name),
@@ -207,5 +218,17 @@ impl Arm<'_> {
                 });
             }
         }
+    }
+}
+
+/// Returns whether a set-up has an option of an agent.
+fn gives_option(field: &str) -> Gives {
+    match field {
+        "effort" => |setup| setup.effort.set().is_some(),
+        "maxTurns" => |setup| setup.max_turns.set().is_some(),
+        "systemPrompt" => |setup| setup.system_prompt.set().is_some(),
+        "disallowedTools" => |setup| setup.disallowed_tools.set().is_some(),
+        "temperature" => |setup| setup.temperature.set().is_some(),
+        _ => |setup| setup.args.set().is_some(),
     }
 }

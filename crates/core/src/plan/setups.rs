@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::interpolate::{Interpolator, merged};
 use crate::agent::mcp::McpServer;
+use crate::agent::options::AgentOptions;
 use crate::agent::{AgentChoice, AgentRef};
 use crate::config::Patch;
 use crate::config::gateway::GatewayMode;
@@ -104,6 +105,7 @@ impl<'a> Setups<'a> {
             skills: (self.value(|setup| &setup.skills).cloned()).unwrap_or_default(),
             hide_tools: self.hidden_tools(),
             config,
+            options: self.options(),
             command: self.value(|setup| &setup.command).cloned(),
             sandbox: (overrides.sandbox.as_ref())
                 .or(self.value(|setup| &setup.sandbox))
@@ -114,6 +116,18 @@ impl<'a> Setups<'a> {
                 .or(suite.network.as_ref())
                 .cloned(),
             allow: self.allowed(suite),
+        }
+    }
+
+    fn options(self) -> AgentOptions {
+        AgentOptions {
+            effort: self.value(|setup| &setup.effort).cloned(),
+            max_turns: self.value(|setup| &setup.max_turns).copied(),
+            system_prompt: self.value(|setup| &setup.system_prompt).cloned(),
+            disallowed_tools: (self.value(|setup| &setup.disallowed_tools).cloned())
+                .unwrap_or_default(),
+            temperature: self.value(|setup| &setup.temperature).copied(),
+            args: (self.value(|setup| &setup.args).cloned()).unwrap_or_default(),
         }
     }
 

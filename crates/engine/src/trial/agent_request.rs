@@ -6,6 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::Value;
 use terca_core::agent::mcp::McpServer;
+use terca_core::agent::options::AgentOptions;
 use terca_core::agent::{AgentChoice, Stdin};
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::Sandbox;
@@ -24,7 +25,9 @@ pub(super) struct AgentRequest<'a> {
     pub mcp_servers: &'a [(String, McpServer<String>)],
     /// The tools that it is not offered, by the name of their server.
     pub hide_tools: &'a BTreeMap<String, Vec<String>>,
+    /// Its settings, with the options that are settings.
     pub config: Option<&'a Value>,
+    pub options: &'a AgentOptions,
     pub prompt: &'a str,
     pub timeout: Duration,
     pub sandbox: Option<&'a Sandbox>,

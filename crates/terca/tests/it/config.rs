@@ -287,3 +287,44 @@ fn names_make_safe_folders() {
     assert!(folder.starts_with(project.run_dir()), "{folder}");
     assert!(folder.join("run.log").exists());
 }
+
+/// Options are passed on in the agent's own way, and one that it cannot take is an error with a place.
+#[test]
+fn options_of_agents() {
+    let program = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 9.9.9; exit; }\nprintf '%s\\n' \"$@\" > args.txt\nexit 1\n";
+    let with = |agent: &str, options: &str| {
+        project()
+            .executable("agent", program)
+            .env("ANTHROPIC_API_KEY", "fake-key-for-tests")
+            .file(
+                "terca.yaml",
+                format!(
+                    "environments:\n  - name: e\n    agent: {{name: {agent}, program: ./agent}}\n    effort: low\n\
+                     experiments:\n  - {{name: x, {options}}}\n\
+                     evals: [{{name: task, prompt: do it, tests: [{{fileExists: args.txt}}]}}]\n"
+                ),
+            )
+    };
+    let taken = with(
+        "claude-code",
+        "effort: high, maxTurns: 3, systemPrompt: {append: Be kind.}, args: [--debug]",
+    );
+    taken.terca(&["--format", "plain"]);
+    let args = taken.trial_file("workspace/args.txt");
+    for words in [
+        "--effort\nhigh\n", "--max-turns\n3\n", "--append-system-prompt\nBe kind.\n", "--debug\n",
+    ] {
+        assert!(args.contains(words), "{words}: {args}");
+    }
+    assert!(!args.contains("low"), "{args}");
+
+    let refused = with("codex", "maxTurns: 3").terca(&["check"]);
+    let said = refused.expect_status(2).stderr;
+    for words in [
+        "error[agent-cannot]", "`codex` cannot be given `maxTurns`", "terca.yaml:6:",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let none = with("gemini-cli", "effort: null").terca(&["check"]);
+    assert!(!none.stderr.contains("agent-cannot"), "{}", none.stderr);
+}

@@ -11,12 +11,12 @@ use terca_testkit::{Action, ModelServer, Request, Scenario, Script, Turn};
 // What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
 crate::real::tests_of! {
     "needs bwrap, Node and npm";
-    claude: CLAUDE [contained_and_metered the_wire_decides a_dead_service_is_no_failure_of_a_contained_agent]
-    codex: CODEX [contained_and_metered the_wire_decides a_dead_service_is_no_failure_of_a_contained_agent]
-    gemini: GEMINI [contained_and_metered the_wire_decides]
-    goose: GOOSE [contained_and_metered the_wire_decides]
-    opencode: OPENCODE [contained_and_metered the_wire_decides]
-    qwen: QWEN [contained_and_metered the_wire_decides]
+    claude: CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
+    codex: CODEX [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
+    gemini: GEMINI [contained_and_metered the_wire_decides options_reach_the_requests]
+    goose: GOOSE [contained_and_metered the_wire_decides options_reach_the_requests]
+    opencode: OPENCODE [contained_and_metered the_wire_decides options_reach_the_requests]
+    qwen: QWEN [contained_and_metered the_wire_decides options_reach_the_requests]
 }
 
 /// What a trial came to, without its times, without what the gateway alone knows, and without what the agent asked in vain

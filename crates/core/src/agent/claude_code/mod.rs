@@ -33,6 +33,13 @@ pub(super) static AGENT: Agent = Agent {
         // A harder signal leaves the shells of its tools behind, and no result.
         stop_signal: Signal::Interrupt,
         hosts: &["claude.ai", "console.anthropic.com", "platform.claude.com"],
+        options: OptionWays {
+            effort: Some(Way::Flag("--effort")),
+            max_turns: Some(Way::Flag("--max-turns")),
+            system_prompt: Some(Way::Flag("--append-system-prompt")),
+            disallowed_tools: Some(Way::Flag("--disallowedTools")),
+            ..OptionWays::NONE
+        },
         ..Profile::USUAL
     },
     invocation,

@@ -35,6 +35,11 @@ pub(super) static AGENT: Agent = Agent {
         // A harder signal leaves the grandchildren of its tools behind.
         stop_signal: Signal::Interrupt,
         hosts: &["auth.openai.com", "chatgpt.com"],
+        options: OptionWays {
+            effort: Some(Way::Setting("model_reasoning_effort")),
+            system_prompt: Some(Way::Setting("developer_instructions")),
+            ..OptionWays::NONE
+        },
         ..Profile::USUAL
     },
     invocation,

@@ -33,6 +33,11 @@ pub(super) static AGENT: Agent = Agent {
         services: SERVICES,
         files_yield: FilesYield::ByProvider(&["OPENCODE_AUTH_CONTENT"]),
         hosts: &["models.dev", "opencode.ai"],
+        options: OptionWays {
+            effort: Some(Way::Flag("--variant")),
+            temperature: Some(Way::Setting("agent.build.temperature")),
+            ..OptionWays::NONE
+        },
         ..Profile::USUAL
     },
     invocation: |inputs| FLAVOUR.invocation(inputs),

@@ -10,6 +10,7 @@ use std::io::{self, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::access::Access;
+use terca_core::agent::options::AgentOptions;
 use terca_core::agent::{Ending, Reading};
 use terca_core::config::folder_name;
 use terca_core::grade::{
@@ -149,6 +150,7 @@ fn make_ready(
         mcp_servers: &[],
         hide_tools: &BTreeMap::new(),
         config: asked.config.as_ref(),
+        options: &AgentOptions::default(),
         prompt,
         timeout: test.timeout,
         sandbox,

@@ -276,7 +276,14 @@ fn write_inputs(start: &AgentStart<'_>) -> Result<(Invocation, Decoder), StageEr
         artifacts_dir: &dirs.own_artifacts(),
         variables: &variables,
     };
-    let invocation = request.agent.agent.invocation(&inputs);
+    let mut invocation = request.agent.agent.invocation(&inputs);
+    let options = request.options;
+    invocation
+        .launch
+        .add_arguments(options.arguments(&start.profile.options));
+    invocation
+        .env
+        .extend(options.variables(&start.profile.options));
     if let Stdin::Text(text) = &invocation.stdin {
         fs_err::write(dirs.stdin_file(), dirs.shown(text))?;
     }

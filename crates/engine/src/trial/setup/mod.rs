@@ -86,12 +86,15 @@ fn make_ready(
     let contained_by = run.contained_by();
     let network = variant.network_in(contained_by);
     let allow = variant.hosts_beside(&network, &context.package_hosts);
+    let ways = &variant.agent.agent.profile().options;
+    let config = variant.options.config(ways, variant.config.as_ref());
     let request = AgentRequest {
         agent: &variant.agent,
         model: variant.model.as_deref(),
         mcp_servers: &variant.mcp_servers,
         hide_tools: &variant.hide_tools,
-        config: variant.config.as_ref(),
+        config: config.as_ref(),
+        options: &variant.options,
         prompt: &case.prompt,
         timeout: case.timeout,
         sandbox: variant.sandbox.as_ref(),

@@ -489,7 +489,9 @@ fn fill_case(case: &mut RunCase) {
         skills: _,
         config: _,
         command: _,
+        options,
     } = &mut planned.setup;
+    options.effort = text();
     *rules_without = Some(RulesWithout {
         split: Split::Headings,
         parts: 2,

@@ -21,7 +21,7 @@ pub use replay::a_recorded_session_comes_to_the_same;
 pub use rules::{long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire};
 pub use service::{
     a_dead_service_is_no_failure, a_dead_service_is_no_failure_of_a_contained_agent,
-    the_wire_decides,
+    options_reach_the_requests, the_wire_decides,
 };
 
 use std::cell::Cell;

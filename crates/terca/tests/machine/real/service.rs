@@ -140,3 +140,73 @@ pub fn the_wire_decides(agent: RealAgent) {
     complaints.expect_none();
     bench.project.assert_nothing_left();
 }
+
+/// Options reach the model's requests in the agent's own way.
+pub fn options_reach_the_requests(agent: RealAgent) {
+    const TEXT: &str = "Whistle while you work.";
+    let scenario = Scenario::saying("Done.");
+    let mut bench = Bench::new(agent, &[("options", scenario)]);
+    bench.project = bench.project.env("TERCA_SANDBOX", "bwrap");
+    let (options, effort, temperature) = match agent.name {
+        "claude-code" => (
+            json!({"effort": "low", "maxTurns": 5, "systemPrompt": {"append": TEXT}, "disallowedTools": ["WebSearch"]}),
+            Some("low"),
+            None,
+        ),
+        "codex" => (
+            json!({"effort": "low", "systemPrompt": {"append": TEXT}}),
+            Some("low"),
+            None,
+        ),
+        "goose" => (
+            json!({"maxTurns": 5, "systemPrompt": {"append": TEXT}, "temperature": 0.25}),
+            None,
+            Some("0.25"),
+        ),
+        // It sends a temperature to models that are known to take one.
+        "opencode" => (
+            json!({
+                "temperature": 0.25,
+                "config": {"provider": {"mock": {"models": {"mock-model": {"temperature": true}}}}},
+            }),
+            None,
+            Some("0.25"),
+        ),
+        "qwen-code" => (
+            json!({"maxTurns": 5, "systemPrompt": {"append": TEXT}, "disallowedTools": ["web_fetch"]}),
+            None,
+            None,
+        ),
+        _ => (
+            json!({"maxTurns": 5, "disallowedTools": ["google_web_search"]}),
+            None,
+            None,
+        ),
+    };
+    let mut experiment = options.clone();
+    experiment["name"] = json!("only");
+    let evals = json!([{"name": "options", "prompt": "Go on. scenario:options"}]);
+    let bench = bench.suite(&json!([experiment]), &evals);
+    bench.run().expect_status(0);
+    let trial = bench.trial("options", "only");
+    let requests = bench.requests("options");
+    if options.get("systemPrompt").is_some() {
+        assert!(
+            requests.iter().all(|request| request.mentions(TEXT)),
+            "{trial:#}"
+        );
+    }
+    let parameters = &trial["wire"]["parameters"];
+    for (name, expected) in [("effort", effort), ("temperature", temperature)] {
+        if let Some(expected) = expected {
+            assert!(parameters[name][expected].is_u64(), "{name}: {parameters}");
+        }
+    }
+    for tool in options["disallowedTools"].as_array().into_iter().flatten() {
+        let tool = tool.as_str().unwrap().to_owned();
+        let offered = requests
+            .iter()
+            .any(|request| request.tools().contains(&tool));
+        assert!(!offered, "{tool} is offered");
+    }
+}
