@@ -334,7 +334,7 @@ fn trials_without_tests_are_in_no_rate_and_no_verdict() {
     let summary = &project.results()["summary"];
     assert_eq!(
         (&summary["passed"], &summary["unverified"]),
-        (&json!(8), &json!(0)),
+        (&json!(8), &Value::Null),
         "{summary}"
     );
 }

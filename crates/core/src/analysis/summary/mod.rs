@@ -66,7 +66,7 @@ pub struct Summary {
     /// The trials with a score of 0.
     pub failed: usize,
     /// The trials of evals without tests. They are in no rate and in no verdict.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified: usize,
     /// The trials that could not be judged.
     pub errors: usize,
@@ -103,6 +103,12 @@ pub struct Summary {
     /// Remarks about evals that tell less than they seem to, when the run has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<EvalRemark>,
+}
+
+/// Leaves a count out that older runs do not have, so that their results are still those of their journals.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Summary {

@@ -98,6 +98,7 @@ evals:
             echo counted; false
           report: r.xml
   - { name: again, prompt: again, tests: [{ fileExists: done }] }
+  - { name: open, prompt: work }
   - { name: unsure, prompt: work, tests: [{ judge: { rubric: clear?, agent: { name: command, command: echo unsure } } }] }
 SUITE
 terca --retries 1 -c 1
