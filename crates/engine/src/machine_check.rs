@@ -141,7 +141,7 @@ fn find_agent(
             env: &env,
             dir: &dirs.root.join("probe"),
         };
-        version::ask(launcher, question, None, interrupt)
+        version::ask(launcher, question, || None, interrupt)
     });
     Ok(FoundAgent {
         agent: profile.name.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,8 +19,11 @@ use crate::process::supervise::{Enclosure, Job, Launcher, Supervisor, Turn};
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The hash of the image that a program is in, and the program's file.
-type ProgramKey = (Option<String>, Utf8PathBuf);
+/// The hash of the image that a program is in, the program's file, and its stamp: some programs update themselves.
+type ProgramKey = (Option<String>, Utf8PathBuf, Option<Stamp>);
+
+/// The inode, the size and the time of a file.
+type Stamp = (u64, u64, i64, i64);
 
 /// The versions of the agents that a run has used so far.
 #[derive(Debug)]
@@ -37,7 +41,8 @@ impl Versions {
         }
     }
 
-    /// Returns the version that a program reports, asked once in a run. `None` when it reports none.
+    /// Returns the version that a program reports. It is asked once in a run, and again when its file has changed. `None` when it
+    /// reports none.
     pub fn get(
         &self,
         question: VersionQuestion<'_>,
@@ -50,8 +55,9 @@ impl Versions {
             .entry((
                 question.image.map(str::to_owned),
                 question.program.to_owned(),
+                stamp(question),
             ))
-            .or_insert_with(|| ask(&self.launcher, question, enclose().as_ref(), interrupt))
+            .or_insert_with(|| ask(&self.launcher, question, enclose, interrupt))
             .clone()
     }
 }
@@ -71,15 +77,23 @@ pub struct VersionQuestion<'a> {
     pub dir: &'a Utf8Path,
 }
 
+fn stamp(question: VersionQuestion<'_>) -> Option<Stamp> {
+    let meta = question.program.metadata().ok();
+    let meta = meta.filter(|_| question.image.is_none())?;
+    Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
+}
+
 /// Asks a program for its version.
 pub fn ask(
     launcher: &Arc<Launcher>,
     question: VersionQuestion<'_>,
-    enclosure: Option<&Enclosure>,
+    enclose: impl FnOnce() -> Option<Enclosure>,
     interrupt: &Interrupt,
 ) -> Option<String> {
     let dir = question.dir;
     fs_err::create_dir(dir).ok()?;
+    // A sandbox shows directories that are there.
+    let enclosure = enclose();
     let (stdout, stderr) = (Output::create(dir).ok()?, Output::create(dir).ok()?);
     let mut env = question.env.clone();
     env.extend(["HOME", "TMPDIR"].map(|name| (name.to_owned(), dir.to_string())));
@@ -99,7 +113,7 @@ pub fn ask(
         grace: GRACE,
         sweep: true,
     };
-    let supervisor = match enclosure {
+    let supervisor = match &enclosure {
         Some(enclosure) => Supervisor::start_in(launcher, enclosure, interrupt),
         None => Supervisor::start(launcher),
     };

@@ -102,3 +102,16 @@ fn the_hash_of_a_skill_covers_all_its_files() {
     assert_eq!(hash("echo one"), hash("echo one"));
     assert_ne!(hash("echo one"), hash("echo two"));
 }
+
+/// An agent that updates itself during a run is asked again.
+#[test]
+fn each_trial_has_the_version_that_it_ran_with() {
+    let script = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 0.61.1; exit; fi\nsleep 0.01\nsed 's/0[.]61[.]1/&1/' \"$0\" > \"$0.new\"; chmod +x \"$0.new\"; mv \"$0.new\" \"$0\"\n";
+    let project = gemini("", "", "0.61.0", &[]).executable("gemini", script);
+    project.terca(&["-n", "2", "-c", "1", "--retries", "0"]);
+    let results = project.results();
+    let versions: Vec<&str> = (results["trials"].as_array().unwrap().iter())
+        .map(|trial| trial["agentVersion"].as_str().unwrap_or("none"))
+        .collect();
+    assert_eq!(versions, ["0.61.1", "0.61.11"], "{results:#}");
+}

@@ -811,3 +811,23 @@ fn a_workspace_is_the_same_mounted_and_copied() {
 fn what_tests_write_to_a_cache_reaches_no_other_trial() {
     tests_cannot_poison("bwrap");
 }
+
+/// The temporary directory of a sandbox is at `/tmp`, and so may be the directories of trials outside.
+#[test]
+#[ignore = "needs bwrap"]
+fn the_version_of_an_agent_is_known_below_tmp() {
+    let work = tempfile::tempdir_in("/tmp").unwrap();
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] && { echo 0.61.0; exit; }\nexit 1\n";
+    let project = project()
+        .env("TERCA_WORK_DIR", work.path().to_str().unwrap())
+        .env("GEMINI_API_KEY", "fake-key-for-tests")
+        .executable("gemini", script)
+        .file(
+            "terca.yaml",
+            "environments: [{name: e, agent: {name: gemini-cli, program: ./gemini}}]\n\
+             evals: [{name: task, prompt: do it, tests: [{fileExists: a}]}]\n",
+        );
+    project.terca(&["run", "--sandbox", "bwrap"]);
+    let trial = project.only_trial();
+    assert_eq!(trial["agentVersion"], "0.61.0", "{trial:#}");
+}
