@@ -134,6 +134,7 @@ mod tests {
     #[test]
     fn aliases_dates_and_providers_are_the_same_model() {
         for (requested, observed, same) in [
+            ("custom:Mine-0", "mock-model", true),
             ("gemini-2.5-pro", "gemini-2.5-pro", true),
             ("gemini-2.5-pro", "gemini-2.5-pro-002", true),
             ("gemini-2.5-flash", "gemini-2.5-flash-lite", false),

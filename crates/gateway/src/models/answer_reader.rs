@@ -55,6 +55,10 @@ impl AnswerReader {
                 exchange.end = ExchangeEnd::Whole;
             } else if let Ok(document) = serde_json::from_str(&data) {
                 self.dialect.read(&document, exchange);
+                // A document has no last event, and not every service says why its model stopped.
+                if self.framing == Framing::Document && exchange.error.is_none() {
+                    exchange.end = ExchangeEnd::Whole;
+                }
             }
         } else if self.framing == Framing::Document {
             let reason = "the answer is too long and was not read";
