@@ -72,8 +72,9 @@ pub(crate) fn counts(results: &Results) -> StyledLine {
     let mut line = bold(&prose::count(summary.trials, "trial"));
     let mut before = ": ";
     for (status, number) in endings(summary) {
-        // That nothing passed is worth saying.
-        if number == 0 && status != Status::Passed {
+        // That nothing passed is worth saying, if something could.
+        let is_open = summary.unverified == summary.trials;
+        if number == 0 && (status != Status::Passed || is_open) {
             continue;
         }
         let role = match number {

@@ -284,11 +284,11 @@ fn runs_are_listed_and_shown_by_name_and_number() {
     assert_eq!(rows[2][5..10], ["complete", "3", "0", "0", "0"], "{list}");
 
     for (run, trials) in [
-        (None, "3 trials: 0 passed, 3 unverified"),
-        (Some(first.as_str()), "1 trial: 0 passed, 1 unverified"),
-        (Some("001"), "1 trial: 0 passed, 1 unverified"),
-        (Some(second.as_str()), "3 trials: 0 passed, 3 unverified"),
-        (Some("002"), "3 trials: 0 passed, 3 unverified"),
+        (None, "3 trials: 3 unverified"),
+        (Some(first.as_str()), "1 trial: 1 unverified"),
+        (Some("001"), "1 trial: 1 unverified"),
+        (Some(second.as_str()), "3 trials: 3 unverified"),
+        (Some("002"), "3 trials: 3 unverified"),
     ] {
         let args: Vec<&str> = std::iter::once("show").chain(run).collect();
         let outcome = project.terca(&args).expect_status(0);
