@@ -298,6 +298,7 @@ fn the_last_request_says_why_a_session_ended() {
         );
         let message = error["message"].as_str().unwrap_or("");
         assert!(message.contains(words), "{name}: {message}");
+        assert!(!message.contains("no credentials"), "{name}: {message}");
         let status = if kind.is_empty() { "passed" } else { "error" };
         assert_eq!(trial["status"], status, "{name}: {trial:#}");
     }

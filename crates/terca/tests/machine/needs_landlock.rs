@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use terca_testkit::{Outcome, Project};
 
 use crate::common::caches::tests_cannot_poison;
+use crate::common::layouts::OF_RUST;
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
@@ -339,4 +340,22 @@ fn a_workspace_is_the_same_mounted_and_copied() {
 #[ignore = "needs landlock"]
 fn what_tests_write_to_a_cache_reaches_no_other_trial() {
     tests_cannot_poison("landlock");
+}
+
+/// Libraries in Rust, in git and outside, by bubblewrap and by Landlock.
+#[test]
+#[ignore = "needs Landlock and bwrap"]
+fn suites_of_crates_are_proven() {
+    let tools = camino::Utf8Path::new(env!("CARGO")).parent().unwrap();
+    let path = format!("{tools}:{}", std::env::var("PATH").unwrap_or_default());
+    for layout in &OF_RUST {
+        let project = layout.make().directory(".git").env("PATH", &path);
+        let project = project.env("TERCA_SANDBOX", "bwrap");
+        layout.init(&project, &[]);
+        layout.prove(&project, "landlock");
+        let project = layout.make().env("PATH", &path);
+        let project = project.env("TERCA_SANDBOX", "landlock");
+        layout.init(&project, &[]);
+        layout.prove(&project, "bwrap");
+    }
 }

@@ -197,6 +197,8 @@ fn work(
         // The agent's own advice (`/login`) does not help here: its home is that of the trial.
         match credentials {
             Some(given) => notes.push(given),
+            // The service has seen a key that nobody knows of.
+            None if matches!(end.wire_end, Some(WireEnd::Fault(_))) => {}
             // The cause first.
             None => {
                 let cause = credentials::missing(profile);
