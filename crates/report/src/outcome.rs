@@ -129,13 +129,11 @@ fn told(report: &TrialReport, timed_out: &str, losses: Vec<String>) -> Vec<Strin
     } else if !losses.is_empty() {
         reasons.extend(losses);
     } else if report.status == Status::Unverified {
-        let end = match report.exit_code {
-            Some(code) if code != 0 && !report.timed_out => format!("exit status {code}"),
-            _ if report.timed_out => String::new(),
-            _ => "completed".to_owned(),
-        };
-        let end = format!("{end}, nothing verified");
-        reasons.push(end.trim_start_matches(", ").to_owned());
+        reasons.push(match report.exit_code {
+            _ if report.timed_out => "nothing verified".to_owned(),
+            None | Some(0) => "completed, nothing verified".to_owned(),
+            Some(code) => format!("exit status {code}, nothing verified"),
+        });
     }
     reasons.extend(report.notes.iter().cloned());
     if report.attempts > 1 {

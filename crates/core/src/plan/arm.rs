@@ -153,12 +153,9 @@ impl Arm<'_> {
                 setup.config.set().is_some()
             }),
         ];
-        let mut refused: Vec<(&str, Gives)> = Vec::new();
-        for (field, is_refused, gives) in given {
-            if is_refused {
-                refused.push((field, gives));
-            }
-        }
+        let refused = given.into_iter().filter(|(_, is_refused, _)| *is_refused);
+        let mut refused: Vec<(&str, Gives)> =
+            refused.map(|(field, _, gives)| (field, gives)).collect();
         if !profile.is_built_in() {
             let options = &variant.options;
             let fields = options.refused(&profile.options, profile.program.is_some());
