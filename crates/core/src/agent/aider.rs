@@ -36,7 +36,7 @@ pub(super) static AGENT: Agent = Agent {
 };
 
 const RULES: &str = "AGENTS.md";
-/// The log of analytics, with the figures.
+/// The log of analytics, with the answers.
 pub(super) const ANALYTICS: &str = "analytics.jsonl";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
@@ -161,7 +161,6 @@ struct AiderStream {
     /// Requests to the model, and its answers.
     asked: u64,
     answered: u64,
-    tokens: Tokens,
     /// The reason for its exit, in its own words.
     reason: Option<String>,
     /// The last error since the model's last answer.
@@ -250,16 +249,7 @@ impl Protocol for AiderStream {
         let properties = &event["properties"];
         match event.text("event") {
             "message_send_starting" => self.asked += 1,
-            "message_send" => {
-                self.answered += 1;
-                self.tokens += Tokens {
-                    // With the cached tokens, which are not given apart.
-                    input: properties.number("prompt_tokens"),
-                    output: properties.number("completion_tokens"),
-                    cost: properties["cost"].as_f64().unwrap_or(0.0),
-                    ..Tokens::default()
-                };
-            }
+            "message_send" => self.answered += 1,
             "exit" => self.reason = properties.owned("reason"),
             _ => {}
         }
@@ -271,10 +261,7 @@ impl Protocol for AiderStream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        // It has no tools to call.
-        let mut used = self.tokens.known_usage();
-        used.cached_input_tokens = None;
-        session.counted(self.answered).or(used)
+        session.counted(0)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {

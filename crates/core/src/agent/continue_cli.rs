@@ -1,6 +1,6 @@
 //! `continue`: Continue's `cn`, driven headlessly with `-p`.
 //!
-//! Four facts shape this file: models are in a settings file, with their provider; the steps and figures are in the
+//! Four facts shape this file: models are in a settings file, with their provider; the steps are in the
 //! session's file, a document that is rewritten after every step; errors are one object on standard error; and
 //! `--format json` would have the model answer in JSON, so that it is not used.
 
@@ -217,11 +217,9 @@ impl Protocol for ContinueReader {
             session.line = line;
             steps(item, session);
         }
-        // The figures of the service. The sums at the end of the file lack the cached tokens, and guess the cost.
-        let answers = history.iter().map(|item| &item["message"]["usage"]);
-        let answers: Vec<&Value> = answers.filter(|usage| usage.is_object()).collect();
-        session.usage = openai_chat::usage(&answers);
         session.usage.tool_calls = (!history.is_empty()).then_some(session.tool_calls);
+        let mut answers = history.iter().map(|item| &item["message"]["usage"]);
+        session.has_tokens |= answers.any(|usage| usage.number("completion_tokens") > 0);
         if let Some(error) = &self.error {
             return session::failed_with(error, ErrorKind::Agent);
         }

@@ -1,14 +1,12 @@
 //! `droid`: Factory's Droid, driven headlessly with `exec --output-format stream-json`.
 //!
-//! Four facts shape this file: tokens are given once, in the event of its end; MCP servers are waited for only when
-//! their tools are named; a model of the user's own is called `custom:NAME-INDEX`
-//! after its place in the settings; and no signal ends it at once: it ends its tools, asks the model once more and
-//! completes as if nothing had happened.
+//! Three facts shape this file: MCP servers are waited for only when their tools are named; a model of the user's own is
+//! called `custom:NAME-INDEX` after its place in the settings; and no signal ends it at once: it ends its tools, asks the
+//! model once more and completes as if nothing had happened.
 
 use super::prelude::*;
 use crate::text::mask::in_url;
 use crate::text::prose;
-use std::collections::BTreeSet;
 
 pub(super) static AGENT: Agent = Agent {
     profile: Profile {
@@ -28,9 +26,6 @@ pub(super) static AGENT: Agent = Agent {
     invocation,
     protocol: |_| Box::new(DroidStream::default()),
 };
-
-/// The name that the decoder knows the log by.
-const LOG: &str = "droid.log";
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
     let mut args = vec![
@@ -58,7 +53,6 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
     ];
     Invocation {
         files: [settings].into_iter().chain(servers).collect(),
-        side_files: vec![SideFile::new(home.join("logs"), "droid-log-*.log", LOG)],
         ..Invocation::program("droid", &args, &env)
     }
 }
@@ -71,18 +65,8 @@ fn tool_selectors(inputs: &Inputs<'_>) -> String {
 
 #[derive(Debug, Default)]
 struct DroidStream {
-    /// The messages of the model, each an answer.
-    answers: BTreeSet<String>,
-    /// True if work was given to sub-agents, whose requests are not in the stream.
-    delegated: bool,
-    complete: Option<Value>,
-}
-
-impl DroidStream {
-    fn answered(&mut self, id: Option<String>, session: &mut Session) {
-        self.answers.extend(id);
-        session.recovered();
-    }
+    /// True after the last event.
+    complete: bool,
 }
 
 fn fail(source: &str, message: &str, session: &mut Session) {
@@ -106,14 +90,13 @@ impl Protocol for DroidStream {
         match event.text("type") {
             "message" if event["role"] == "user" => session.message(Role::User, text),
             "message" => {
-                self.answered(event.owned("id"), session);
+                session.recovered();
                 session.message(Role::Assistant, text);
             }
             "reasoning" => session.reasoning(text),
             "tool_call" => {
-                self.answered(event.owned("messageId"), session);
+                session.recovered();
                 let tool = event.text("toolName");
-                self.delegated |= tool == "Task";
                 // MCP tools are called `<server>___<tool>`.
                 let server = session.server_of(tool, "___");
                 let input = event["parameters"].clone();
@@ -132,38 +115,20 @@ impl Protocol for DroidStream {
             }
             "error" => fail(event.text("source"), event.text("message"), session),
             "completion" => {
-                self.complete = Some(event);
+                self.complete = true;
+                session.has_tokens |= event["usage"].number("output_tokens") > 0;
                 session.recovered();
             }
             _ => {}
         }
     }
 
-    /// A conversation that is summed up is only in the log. The totals have the tokens for that.
-    fn side_line(&mut self, _label: &str, line: &str, session: &mut Session) {
-        session.compacted |= line.contains("[Compaction] Start");
-    }
-
     fn usage(&self, session: &Session) -> Usage {
-        let complete = self.complete.as_ref().unwrap_or(&Value::Null);
-        let turns = complete["numTurns"].as_u64();
-        let mut counted = session.counted(turns.unwrap_or(self.answers.len() as u64));
-        if self.delegated {
-            counted.requests = None;
-            return counted;
-        }
-        // The tokens of the session: input without the cached ones, output with the reasoning.
-        Tokens::read_apart(&complete["usage"])
-            .known_usage()
-            .or(counted)
+        session.counted(0)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if self.delegated {
-            session
-                .final_note("its totals may leave out its sub-agents, so the tokens are not known");
-        }
-        if self.complete.is_some() {
+        if self.complete {
             return Ending::Completed;
         }
         session.no_end(exit)

@@ -118,79 +118,53 @@ fn mcp_settings(name: &str, server: &McpServer<String>) -> Value {
 
 #[derive(Debug, Default)]
 struct GooseStream {
-    /// The answer that is arriving: its id, where it has one.
-    answer: Option<Value>,
-    answers: u64,
-    /// True if work was given to sub-agents, whose requests are not in the stream.
-    delegated: bool,
-    /// The totals.
-    complete: Option<Value>,
+    /// True after the last event.
+    complete: bool,
 }
 
-impl GooseStream {
-    fn message(&mut self, message: &Value, session: &mut Session) {
-        let time = message["created"].as_i64();
-        let time = time.and_then(|time| Timestamp::from_second(time).ok());
-        session.time = time.map(|time| time.to_string());
-        let is_user = message["role"] == "user";
-        // Only messages of a model have it; goose speaks for itself too.
-        let by_model = !message["metadata"]["inference"].is_null();
-        if by_model {
-            // An answer comes in many messages. A new one has another id, or follows the result of a tool.
-            if self.answer.as_ref() != Some(&message["id"]) {
-                self.answers += 1;
-                self.answer = Some(message["id"].clone());
-            }
-            session.recovered();
-        }
-        for content in message.list("content") {
-            let text = content.text("text").to_owned();
-            match content.text("type") {
-                "text" if is_user || by_model => {
-                    let role = if is_user { Role::User } else { Role::Assistant };
-                    session.piece(Step::Message { role, text });
-                }
-                "text" => {
-                    session.compacted |= is_about_compaction(&text);
-                    own_words(&text, session);
-                }
-                "thinking" => {
-                    let text = content.text("thinking").to_owned();
-                    session.piece(Step::Reasoning { text });
-                }
-                "toolRequest" => self.tool_request(content, session),
-                "toolResponse" => {
-                    self.answer = None;
-                    tool_response(content, session);
-                }
-                "error" => give_up(content.text("kind"), content.text("message"), session),
-                // A remark of goose's own.
-                "systemNotification" => {
-                    let remark = content.text("msg");
-                    session.compacted |= is_about_compaction(remark);
-                    if !remark.is_empty() {
-                        session.notice(remark);
-                    }
-                }
-                "conversationCompacted" => session.compacted = true,
-                _ => {}
-            }
-        }
+fn read_message(message: &Value, session: &mut Session) {
+    let time = message["created"].as_i64();
+    let time = time.and_then(|time| Timestamp::from_second(time).ok());
+    session.time = time.map(|time| time.to_string());
+    let is_user = message["role"] == "user";
+    // Only messages of a model have it; goose speaks for itself too.
+    let by_model = !message["metadata"]["inference"].is_null();
+    if by_model {
+        session.recovered();
     }
-
-    fn tool_request(&mut self, content: &Value, session: &mut Session) {
-        let call = &content["toolCall"]["value"];
-        let tool = call["name"].as_str().unwrap_or("unknown");
-        self.delegated |= tool == "delegate";
-        // MCP tools are called `<extension>__<tool>`.
-        let server = session.server_of(tool, "__");
-        session.call(content.owned("id"), tool, call["arguments"].clone(), server);
+    for content in message.list("content") {
+        let text = content.text("text").to_owned();
+        match content.text("type") {
+            "text" if is_user || by_model => {
+                let role = if is_user { Role::User } else { Role::Assistant };
+                session.piece(Step::Message { role, text });
+            }
+            "text" => own_words(&text, session),
+            "thinking" => {
+                let text = content.text("thinking").to_owned();
+                session.piece(Step::Reasoning { text });
+            }
+            "toolRequest" => tool_request(content, session),
+            "toolResponse" => tool_response(content, session),
+            "error" => give_up(content.text("kind"), content.text("message"), session),
+            // A remark of goose's own.
+            "systemNotification" => {
+                let remark = content.text("msg");
+                if !remark.is_empty() {
+                    session.notice(remark);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
-/// `Compacting to continue conversation...`, `Performing auto-compaction...`
-fn is_about_compaction(text: &str) -> bool {
-    text.to_lowercase().contains("compact")
+fn tool_request(content: &Value, session: &mut Session) {
+    let call = &content["toolCall"]["value"];
+    let tool = call["name"].as_str().unwrap_or("unknown");
+    // MCP tools are called `<extension>__<tool>`.
+    let server = session.server_of(tool, "__");
+    session.call(content.owned("id"), tool, call["arguments"].clone(), server);
 }
 
 /// Reads words that goose itself says in the model's place.
@@ -234,7 +208,7 @@ impl Protocol for GooseStream {
 
     fn event(&mut self, event: Value, session: &mut Session) {
         match event.text("type") {
-            "message" => self.message(&event["message"], session),
+            "message" => read_message(&event["message"], session),
             "error" => {
                 let error = event.text("error");
                 let kind = errors::classify(None, error).unwrap_or(ErrorKind::Agent);
@@ -243,7 +217,8 @@ impl Protocol for GooseStream {
                 session.error(error);
             }
             "complete" => {
-                self.complete = Some(event);
+                self.complete = true;
+                session.has_tokens |= event.number("total_tokens") > 0;
                 session.flush();
             }
             _ => {}
@@ -251,21 +226,7 @@ impl Protocol for GooseStream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let mut usage = session.counted(self.answers);
-        if self.delegated {
-            usage.requests = None;
-        }
-        // The zeros of a session that failed are no figures.
-        if let Some(totals) = &self.complete
-            && totals.number("total_tokens") > 0
-        {
-            // Input includes the cached tokens.
-            usage.input_tokens = totals["input_tokens"].as_u64();
-            usage.cached_input_tokens = totals["cache_read_input_tokens"].as_u64();
-            usage.output_tokens = totals["output_tokens"].as_u64();
-            usage.cost_usd = totals["cost_usd"].as_f64();
-        }
-        usage
+        session.counted(0)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
@@ -274,7 +235,7 @@ impl Protocol for GooseStream {
             let message = format!("goose does not support MCP servers by `sse`, as `{name}` is");
             session.fail(ErrorKind::Mcp, message);
         }
-        if self.complete.is_some() {
+        if self.complete {
             return Ending::Completed;
         }
         session.no_end(exit)

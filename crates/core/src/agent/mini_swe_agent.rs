@@ -101,23 +101,7 @@ fn read(document: &Value, session: &mut Session) {
         session.line = line;
         steps(message, session);
     }
-    // The answers of the service.
-    let responses = messages.iter().map(|message| &message["extra"]["response"]);
-    let responses: Vec<&Value> = responses.filter(|response| response.is_object()).collect();
-    for response in &responses {
-        session.models.answered(response.text("model"));
-    }
-    let tokens: Vec<&Value> = responses
-        .iter()
-        .map(|response| &response["usage"])
-        .collect();
-    // 0 where the price of the model is not known.
-    let cost = document["info"]["model_stats"]["instance_cost"].as_f64();
-    session.usage = Usage {
-        tool_calls: Some(session.tool_calls),
-        cost_usd: cost.filter(|cost| *cost > 0.0),
-        ..openai_chat::usage(&tokens)
-    };
+    session.usage.tool_calls = Some(session.tool_calls);
 }
 
 fn steps(message: &Value, session: &mut Session) {

@@ -85,10 +85,8 @@ const END: &str = r#"{"type":"agent_end""#;
 
 #[derive(Debug, Default)]
 struct PiStream {
-    /// Answers without an error, and the tokens and cost of all.
-    answers: u64,
-    tokens: Tokens,
-    compacted: bool,
+    /// True after an answer without an error.
+    answered: bool,
     /// The reason for the end of the last answer, and whether the session has ended.
     stop_reason: String,
     ended: bool,
@@ -111,10 +109,6 @@ impl PiStream {
     }
 
     fn answer(&mut self, answer: &Value, session: &mut Session) {
-        let usage = &answer["usage"];
-        // Input without the cached tokens, output with the reasoning.
-        self.tokens += Tokens::read_apart(usage);
-        self.tokens.cost += usage["cost"]["total"].as_f64().unwrap_or(0.0);
         if let Value::String(text) = &answer["content"] {
             session.message(Role::Assistant, text.as_str());
         }
@@ -137,10 +131,8 @@ impl PiStream {
             session.error(text);
             return;
         }
-        self.answers += 1;
+        self.answered = true;
         self.stop_reason = reason.to_owned();
-        // The model that the service named, where that is not the one that was asked for.
-        session.models.answered(answer.text("responseModel"));
         session.recovered();
     }
 }
@@ -171,7 +163,6 @@ impl Protocol for PiStream {
                     None,
                 );
             }
-            "compaction_start" => self.compacted = true,
             _ => {}
         }
     }
@@ -185,22 +176,11 @@ impl Protocol for PiStream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let mut counted = session.counted(self.answers);
-        if self.compacted {
-            // A summary of the conversation is asked for on the side.
-            counted.requests = None;
-            return counted;
-        }
-        self.tokens.known_usage().or(counted)
+        session.counted(0)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
-        if self.compacted {
-            session.final_note(
-                "the tokens used to shorten the conversation are not known, so there are no figures",
-            );
-        }
-        if !self.ended || self.answers == 0 {
+        if !self.ended || !self.answered {
             return session.no_end(exit);
         }
         if self.stop_reason == "length" {

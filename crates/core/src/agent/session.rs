@@ -61,7 +61,7 @@ pub(super) trait Protocol: Send {
         Shows::Everything
     }
 
-    /// Returns the figures so far.
+    /// Returns the figures so far. Tokens, requests and models of most agents are known from the gateway only.
     fn usage(&self, session: &Session) -> Usage {
         session.usage
     }
@@ -172,7 +172,8 @@ impl Decoder {
         for remark in remarks {
             self.session.final_note(remark);
         }
-        let has_tokens = usage.output_tokens.is_some_and(|tokens| tokens > 0);
+        let has_tokens =
+            self.session.has_tokens || usage.output_tokens.is_some_and(|tokens| tokens > 0);
         let conversation = &mut self.session.conversation;
         conversation.shows = self.protocol.shows();
         conversation.has_answer |= has_tokens;
@@ -198,6 +199,8 @@ pub(super) struct Session {
     unfinished: Option<Record>,
     /// The figures, where they are known at the end only.
     pub usage: Usage,
+    /// True if the agent's own totals have tokens, where they are not read as figures.
+    pub has_tokens: bool,
     /// Calls of tools.
     pub tool_calls: u64,
     /// The tokens of each answer, by the answer's id.

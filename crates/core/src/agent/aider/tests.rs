@@ -22,14 +22,13 @@ fn play(recording: &str, lines: usize, exit: i32) -> (Vec<Record>, Reading) {
 /// Killed at any moment, it has not come to its end. What it had done by then may be judged once it was answered.
 #[test]
 fn a_session_that_stops_has_no_end() {
-    for (lines, requests) in [(0, None), (3, None), (4, None), (5, Some(1))] {
+    for lines in [0, 3, 4, 5] {
         let (_, reading) = play("aider-fib", lines, 143);
         assert_eq!(
             kind(&reading.ending),
             Some(ErrorKind::Agent),
             "after {lines} lines"
         );
-        assert_eq!(reading.usage.requests, requests, "after {lines} lines");
     }
     // While it was trying again and again.
     assert_eq!(

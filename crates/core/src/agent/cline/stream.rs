@@ -4,9 +4,8 @@ use crate::agent::prelude::*;
 
 #[derive(Debug, Default)]
 pub(super) struct ClineStream {
-    /// Answered requests and their tokens, those of sub-agents too.
-    answers: u64,
-    tokens: Tokens,
+    /// True after an answered request.
+    answered: bool,
     /// The last error that ended an agent, as Cline classes it.
     failure: Option<Value>,
     /// The last request that a service did not answer, from the log.
@@ -39,14 +38,11 @@ impl ClineStream {
                 let thought = names.into_iter().find(|text| !text.is_empty());
                 session.reasoning(thought.unwrap_or_default());
             }
-            // The tokens of one request. Input includes the cached ones, output the reasoning.
+            // The end of one request.
             ("usage", _) => {
                 session.answered();
-                self.answers += 1;
-                self.tokens += Tokens::read(event);
+                self.answered = true;
             }
-            // The end of an agent: of the main one, or of a sub-agent.
-            ("done", _) => self.tokens.cost += event["usage"]["totalCost"].as_f64().unwrap_or(0.0),
             ("error", _) => {
                 session.error(message_of(event));
                 if event["recoverable"] != true {
@@ -77,7 +73,7 @@ impl ClineStream {
 
     fn no_end(&self, exit: Exit, session: &Session) -> Ending {
         match &self.refused {
-            Some(refusal) if self.answers == 0 => {
+            Some(refusal) if !self.answered => {
                 let said = refusal.text("message");
                 failed(
                     kind_of_refusal(refusal),
@@ -158,11 +154,7 @@ impl Protocol for ClineStream {
     }
 
     fn usage(&self, session: &Session) -> Usage {
-        let counted = session.counted(self.answers);
-        if self.answers == 0 {
-            return counted;
-        }
-        self.tokens.usage().or(counted)
+        session.counted(0)
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {

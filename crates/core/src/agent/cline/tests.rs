@@ -133,20 +133,6 @@ fn tools_have_their_server() {
 }
 
 #[test]
-fn a_price_is_summed_and_an_unpriced_model_has_none() {
-    let mut stream = stream(&[]);
-    for line in [
-        r#"{"type":"agent_event","event":{"type":"usage","inputTokens":1,"outputTokens":2}}"#,
-        r#"{"type":"agent_event","event":{"type":"done","usage":{"totalCost":0.1}}}"#,
-        r#"{"type":"agent_event","event":{"type":"done","usage":{"totalCost":0.2}}}"#,
-    ] {
-        stream.stdout(Line::Text(line));
-    }
-    assert_eq!(stream.usage().cost_usd, Some(0.3));
-    assert_eq!(play("cline-fib.jsonl", &[], &[], 0).1.usage.cost_usd, None);
-}
-
-#[test]
 fn names_are_quoted_for_the_shell() {
     assert_eq!(model_arguments("it's"), ["--model", r"'it'\''s'"]);
 }

@@ -45,7 +45,6 @@ fn trouble_has_a_name() {
         let lines = [failed(source, message), failed("cli", "Exec failed")];
         let reading = read(&[&lines[0], &lines[1]], &[], 1);
         assert_eq!(kind(&reading.ending), Some(expected), "{message}");
-        assert_eq!(reading.usage.requests, None, "none was answered");
     }
     let reading = read(&[&failed("agent_loop", "500 busy"), COMPLETE], &[], 0);
     assert_eq!(reading.ending, Ending::Completed, "it went on after all");
@@ -57,39 +56,10 @@ fn a_session_that_stops_has_no_end() {
     let said = r#"{"type":"message","role":"assistant","id":"1","text":"Hello."}"#;
     let reading = read(&[said], &[], 0);
     assert_eq!(kind(&reading.ending), Some(ErrorKind::Agent));
-    assert_eq!(
-        (reading.usage.requests, reading.usage.input_tokens),
-        (Some(1), None)
-    );
     let ending = read(&[], &["Invalid model: custom:None-4"], 1).ending;
     assert!(
         matches!(ending, Ending::Failed(error) if error.message.ends_with("Invalid model: custom:None-4"))
     );
-}
-
-#[test]
-fn requests_are_not_known_when_work_was_delegated() {
-    let call = r#"{"type":"tool_call","id":"1","messageId":"m","toolName":"Task","parameters":{}}"#;
-    let reading = read(&[call, COMPLETE], &[], 0);
-    assert_eq!(
-        (reading.usage.requests, reading.usage.input_tokens),
-        (None, None)
-    );
-    assert_eq!(reading.notes.len(), 1);
-}
-
-#[test]
-fn requests_are_not_known_when_the_conversation_was_shortened() {
-    let mut stream = stream(&[]);
-    stream.stdout(Line::Text(COMPLETE));
-    stream.side_line(
-        LOG,
-        r#"[2026-11-15T23:51:15.805Z] INFO: [Compaction] Start (agent) | Context: {"type":"compaction","reason":"threshold"}"#,
-    );
-    let reading = stream.finish(Exit::Code(0));
-    assert_eq!(reading.usage.requests, None);
-    assert!(reading.usage.input_tokens.is_some(), "the totals have it");
-    assert_eq!(reading.notes.len(), 1);
 }
 
 #[test]

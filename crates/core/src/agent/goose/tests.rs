@@ -50,8 +50,6 @@ fn goose_speaks_for_itself() {
         let reading = stream.finish(Exit::Code(0));
         assert_eq!(kind(&reading.ending), failed, "{text}");
         assert_eq!(reading.notes.len(), notes, "{text}");
-        let known = failed.is_none().then_some(7);
-        assert_eq!(reading.usage.input_tokens, known, "zeros are no figures");
     }
 }
 
@@ -107,21 +105,6 @@ fn a_session_that_stops_has_no_end() {
         kind(&stream(&[]).finish(Exit::Code(0)).ending),
         Some(ErrorKind::Agent)
     );
-}
-
-#[test]
-fn requests_are_not_known_when_work_was_delegated() {
-    let mut stream = stream(&[]);
-    let call = json!({ "type": "toolRequest", "id": "1", "toolCall": { "value": { "name": "delegate" } } });
-    let message = json!({
-        "role": "assistant", "content": [call],
-        "metadata": { "inference": { "provider": "p", "requestedModel": "m" } },
-    });
-    stream.stdout(Line::Text(
-        &json!({ "type": "message", "message": message }).to_string(),
-    ));
-    let usage = stream.usage();
-    assert_eq!((usage.requests, usage.tool_calls), (None, Some(1)));
 }
 
 #[test]
