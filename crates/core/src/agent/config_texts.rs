@@ -18,6 +18,11 @@ pub(super) fn texts_of(config: &Value) -> Vec<(String, &str)> {
     texts
 }
 
+/// Returns whether a text in an agent's settings names this variable.
+pub fn names_variable(config: &Value, name: &str) -> bool {
+    texts_of(config).iter().any(|(_, text)| text.contains(name))
+}
+
 fn collect<'a>(value: &'a Value, place: &str, texts: &mut Vec<(String, &'a str)>) {
     match value {
         Value::String(text) => texts.push((place.to_owned(), text)),

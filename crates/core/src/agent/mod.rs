@@ -95,7 +95,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use builtin::cheat;
 pub(crate) use config_texts::is_name_of_key;
-pub use config_texts::secrets_in_config;
+pub use config_texts::{names_variable, secrets_in_config};
 pub use conversation::{Conversation, TimeLimit};
 pub use decoder::{Ending, Line, RawLine, Reading, Skippable};
 pub use invocation::{Inputs, Invocation, Launch, PlacedFile, SideFile, Stdin};

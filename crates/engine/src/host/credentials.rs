@@ -6,7 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::agent::access::Access;
-use terca_core::agent::{FilesYield, Profile, provider_of};
+use terca_core::agent::{FilesYield, Profile, names_variable, provider_of};
 use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
@@ -43,8 +43,6 @@ pub fn files(host: &Host, profile: &'static Profile) -> Vec<(&'static str, Utf8P
 struct Chosen {
     variables: Vec<&'static str>,
     files: Vec<(&'static str, Utf8PathBuf)>,
-    /// Variables that are set and not passed on, since a file comes first.
-    withheld: Vec<&'static str>,
     /// Providers whose entries in the files are left out, since a variable takes their place.
     left_out: Vec<String>,
 }
@@ -60,7 +58,6 @@ fn choose(host: &Host, profile: &'static Profile, env: &Variables) -> Chosen {
             .filter(|name| is_set(name))
             .collect(),
         files: files(host, profile),
-        withheld: Vec::new(),
         left_out: Vec::new(),
     };
     let replaces = |names: &[&str]| names.iter().any(is_set);
@@ -68,9 +65,6 @@ fn choose(host: &Host, profile: &'static Profile, env: &Variables) -> Chosen {
         FilesYield::ToAnyVariable if !chosen.variables.is_empty() => chosen.files.clear(),
         FilesYield::To(names) | FilesYield::ByProvider(names) if replaces(names) => {
             chosen.files.clear();
-        }
-        FilesYield::To(_) if !chosen.files.is_empty() => {
-            chosen.withheld = std::mem::take(&mut chosen.variables);
         }
         FilesYield::ByProvider(_) => {
             let providers = chosen.variables.iter();
@@ -81,18 +75,32 @@ fn choose(host: &Host, profile: &'static Profile, env: &Variables) -> Chosen {
     chosen
 }
 
-/// Gives the agent its credentials: copies its files into its home, readable by its user only, and takes variables away
-/// that a file comes before. The files are removed with the trial.
+/// Returns whether a credential variable of the user's shell stays there, since a file comes before it. One that the
+/// settings name, as the key of a service of their own, is passed on.
+pub fn is_withheld(
+    host: &Host,
+    profile: &'static Profile,
+    config: Option<&Value>,
+    name: &str,
+) -> bool {
+    let FilesYield::To(first) = profile.files_yield else {
+        return false;
+    };
+    let is_set = |name: &&str| host.get(name).is_some_and(|value| !value.is_empty());
+    profile.credential_variables.contains(&name)
+        && !first.iter().any(is_set)
+        && !files(host, profile).is_empty()
+        && !config.is_some_and(|config| names_variable(config, name))
+}
+
+/// Copies the agent's credential files into its home, readable by its user only. They are removed with the trial.
 pub fn install(
     host: &Host,
     profile: &'static Profile,
-    env: &mut Variables,
+    env: &Variables,
     agent_home: &Utf8Path,
 ) -> io::Result<()> {
     let chosen = choose(host, profile, env);
-    for name in chosen.withheld {
-        env.remove(name);
-    }
     for (file, path) in chosen.files {
         let target = agent_home.join(file);
         let content = without_providers(fs_err::read(path)?, &chosen.left_out);

@@ -226,6 +226,28 @@ fn a_login_of_codex_stays_beside_a_key_for_others() {
     assert_eq!(*access, json!(["$CODEX_API_KEY", "$OPENAI_API_KEY"]));
 }
 
+/// A key that the suite names is for a service of the suite's own, which the login is not for.
+#[test]
+fn a_key_that_the_suite_names_stays_beside_a_login_of_codex() {
+    let provider = "{name: m, base_url: 'http://127.0.0.1:9/v1', env_key: OPENAI_API_KEY}";
+    let config = format!("    config: {{model_provider: m, model_providers: {{m: {provider}}}}}\n");
+    for named in [
+        config.as_str(),
+        "    env: {OPENAI_API_KEY: '${OPENAI_API_KEY}'}\n",
+    ] {
+        let project = playing("codex", "codex", "env > env.txt; exit 1", named);
+        let project = project.env("OPENAI_API_KEY", SECRET);
+        home_file(
+            &project,
+            ".codex/auth.json",
+            &json!({"tokens": {"id": "login"}}),
+        );
+        project.terca(&["--format", "plain"]);
+        let env = project.trial_file("workspace/env.txt");
+        assert!(env.contains("OPENAI_API_KEY="), "{named}: {env}");
+    }
+}
+
 #[test]
 fn a_key_in_the_settings_is_not_nothing() {
     let answer = r#"{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"401 no","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"cost":{"total":0}},"timestamp":1}}"#;

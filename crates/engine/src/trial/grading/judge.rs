@@ -87,6 +87,7 @@ fn ask_once(
     let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
         dirs.for_agent(),
         profile,
+        asked.config.as_ref(),
         &case.judge_env,
     );
     let session = FoundAgent::find(judge, run.image(), env)

@@ -178,6 +178,7 @@ fn ask_apart(
     let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
         scratch.for_agent(),
         profile,
+        case.variant.config.as_ref(),
         &case.env,
     );
     match server {

@@ -88,13 +88,13 @@ impl FoundAgent {
     ) -> Result<AgentSession, StageError> {
         let FoundAgent {
             profile,
-            mut env,
+            env,
             program,
         } = self;
         let version = program
             .as_ref()
             .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
-        credentials::install(&context.host, profile, &mut env, &dirs.home)?;
+        credentials::install(&context.host, profile, &env, &dirs.home)?;
         let version_word = version.as_deref();
         let mut start = AgentStart::new(context, request, profile, &dirs, version_word, env);
         // An agent that Terca plays itself needs nothing between it and the world.

@@ -34,6 +34,7 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot)
     let env = context.host_in(variant.sandbox.as_ref()).for_agent(
         run.dirs.for_agent(),
         profile,
+        variant.config.as_ref(),
         &case.env,
     );
     // Looked for first: without the agent there is no point in setting anything up.
