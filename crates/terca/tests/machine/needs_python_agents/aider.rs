@@ -6,24 +6,13 @@ use serde_json::{Value, json};
 use terca_testkit::agents::AIDER;
 use terca_testkit::{Action, Fault, Scenario, Turn};
 
-use crate::real::{Bench, LEAK, RULE, assert_error, assert_passed, make_hostile, tests_of};
+use crate::real::{
+    Bench, LEAK, RULE, assert_error, assert_passed, assert_used, make_hostile, tests_of,
+};
 
 tests_of! {
     "needs Python, and takes long: scripts/test --everything";
     AIDER [a_dead_service_is_no_failure figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed]
-}
-
-/// The figures of one answer. Of cached tokens it says nothing.
-#[track_caller]
-fn assert_answered_once(trial: &Value, scenario: &Scenario) {
-    let usage = scenario.usage_of(1);
-    let mut stats = trial["stats"].clone();
-    stats["durationSeconds"] = Value::Null;
-    let expected = json!({
-        "requests": 1, "inputTokens": usage.input, "cachedInputTokens": null,
-        "outputTokens": usage.output(), "toolCalls": 0, "costUsd": null, "durationSeconds": null,
-    });
-    assert_eq!(stats, expected, "{trial:#}");
 }
 
 /// In an empty workspace and in a repository, with rules and without: the edit, and nothing besides.
@@ -77,7 +66,7 @@ fn works_in_a_hostile_place() {
     ] {
         let trial = bench.trial(eval, experiment);
         assert_passed(&trial);
-        assert_answered_once(&trial, &scenario);
+        assert_used(&trial, &scenario, 1, 0);
         assert_eq!(trial["agentVersion"], AIDER.version());
         let kept = bench.project.run_dir().join(trial["dir"].as_str().unwrap());
         let mut files: Vec<String> = std::fs::read_dir(bench.project.workspace_of(&kept))
@@ -183,7 +172,7 @@ fn trouble_is_told_from_failure() {
     }
     let trial = bench.trial("recovered", "only");
     assert_passed(&trial);
-    assert_answered_once(&trial, &scenarios[3].1);
+    assert_used(&trial, &scenarios[3].1, 1, 0);
     assert_eq!(bench.requests("recovered").len(), 2, "one was refused");
 
     let trial = bench.trial("late", "only");
@@ -230,7 +219,7 @@ fn prompts_arrive_as_written() {
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
     bench.run().expect_status(0);
     for (name, prompt) in &prompts {
-        assert_answered_once(&bench.trial(name, "only"), &scenarios[0].1);
+        assert_used(&bench.trial(name, "only"), &scenarios[0].1, 1, 0);
         let requests = bench.requests(name);
         assert_eq!(requests.len(), 1, "{name}");
         let said = requests[0].said();
