@@ -18,12 +18,7 @@ pub(super) const PROFILE: Profile = Profile {
     aliases: &["gemini"],
     program: Some("gemini"),
     tested_version: "0.61.0",
-    config_keys: &[
-        "mcpServers", "general", "output", "ui", "ide", "privacy", "telemetry", "billing", "model",
-        "modelConfigs", "agents", "context", "tools", "mcp", "useWriteTodos", "security",
-        "advanced", "experimental", "extensions", "skills", "hooksConfig", "hooks",
-        "contextManagement", "admin", "policyPaths", "adminPolicyPaths",
-    ],
+    known_settings: include_str!("gemini_cli/settings.json"),
     package: Some(Package::Npm("@google/gemini-cli")),
     rules_file: "GEMINI.md",
     skills_dir: ".gemini/skills",

@@ -20,8 +20,8 @@ pub struct Profile {
     pub tested_version: &'static str,
     /// The oldest version that is known to work; empty if that is the tested one.
     pub oldest_version: &'static str,
-    /// The keys of its settings at the top; empty where they are not known.
-    pub config_keys: &'static [&'static str],
+    /// The names of its settings, a JSON object: `null` is for any value, `*` for any name. Empty where they are not known.
+    pub known_settings: &'static str,
     /// The package that installs the program; `None` for agents that are not one program.
     pub package: Option<Package>,
     /// Instructions for users, where they are not simply to install the package.
@@ -82,7 +82,7 @@ impl Profile {
         version_args: &["--version"],
         tested_version: "",
         oldest_version: "",
-        config_keys: &[],
+        known_settings: "",
         package: None,
         install: None,
         takes_command: false,

@@ -20,15 +20,7 @@ pub(super) const PROFILE: Profile = Profile {
     aliases: &["qwen"],
     program: Some("qwen"),
     tested_version: "0.24.4",
-    config_keys: &[
-        "mcpServers", "channels", "serve", "modelProviders", "providerProtocol", "plansDirectory",
-        "env", "proxy", "general", "review", "output", "dualOutput", "ui", "ide", "privacy",
-        "telemetry", "outboundCorrelation", "fastModel", "advisorModel", "visionModel",
-        "compactionModel", "imageModel", "visionBridgeTimeoutMs", "modelFallbacks", "voiceModel",
-        "model", "modelPricing", "context", "memory", "slashCommands", "skills", "permissions",
-        "tools", "policy", "mcp", "security", "advanced", "goals", "agents", "disableAllHooks",
-        "stopHookBlockingCap", "hooks", "experimental", "artifact", "worktree", "omni",
-    ],
+    known_settings: include_str!("qwen_code/settings.json"),
     package: Some(Package::Npm("@qwen-code/qwen-code")),
     // It reads AGENTS.md as well, so the rules that the workspace has there stay in force.
     rules_file: "QWEN.md",

@@ -60,13 +60,17 @@ impl Node {
         matches!(self.value, Value::Map(_))
     }
 
-    /// Returns the place of a key of a map.
-    pub(crate) fn place_of_key(&self, key: &str) -> Option<Place> {
+    /// Returns the place of a key of a map, or of maps in it.
+    pub(crate) fn place_of_key(&self, path: &[&str]) -> Option<Place> {
         let Value::Map(entries) = &self.value else {
             return None;
         };
-        let entry = entries.iter().find(|(written, _)| written.value == key)?;
-        Some(entry.0.place)
+        let (key, below) = path.split_first()?;
+        let (written, value) = entries.iter().find(|(written, _)| written.value == *key)?;
+        if below.is_empty() {
+            return Some(written.place);
+        }
+        value.place_of_key(below)
     }
 
     /// Returns the value as JSON, without places.

@@ -11,6 +11,7 @@ use terca_core::text::prose;
 
 use crate::host::environment::{Host, Variables};
 use crate::suite::create::new_file;
+use crate::workspace::trial_dirs::CommandDirs;
 
 /// The length of the shortest secret in a credential file. Shorter texts are words like `Bearer`.
 const SHORTEST_TOKEN: usize = 16;
@@ -36,6 +37,36 @@ pub fn files(host: &Host, profile: &'static Profile) -> Vec<(&'static str, Utf8P
         .map(|file| (*file, Utf8Path::new(home).join(file)))
         .filter(|(_, path)| path.is_file())
         .collect()
+}
+
+/// Returns the variables of an agent: the base, its credentials and settings, and those that it is given.
+pub fn environment(
+    host: &Host,
+    dirs: CommandDirs<'_>,
+    profile: &'static Profile,
+    config: Option<&Value>,
+    env: &[(String, String)],
+) -> Variables {
+    let mut variables = host.base(dirs);
+    variables.extend(own_variables(host, profile, config, env));
+    variables
+}
+
+/// Returns the credentials and settings of an agent, and the variables that it is given.
+pub fn own_variables(
+    host: &Host,
+    profile: &'static Profile,
+    config: Option<&Value>,
+    env: &[(String, String)],
+) -> Variables {
+    let own = profile.credential_variables.iter();
+    let own = own.chain(profile.setting_variables);
+    let own = own.filter(|name| !is_withheld(host, profile, config, name));
+    let own = own.filter_map(|name| {
+        let value = host.get(name)?;
+        Some(((*name).to_owned(), value.to_owned()))
+    });
+    own.chain(env.iter().cloned()).collect()
 }
 
 /// The credentials that an agent is given.
@@ -77,12 +108,7 @@ fn choose(host: &Host, profile: &'static Profile, env: &Variables) -> Chosen {
 
 /// Returns whether a credential variable of the user's shell stays there, since a file comes before it. One that the
 /// settings name, as the key of a service of their own, is passed on.
-pub fn is_withheld(
-    host: &Host,
-    profile: &'static Profile,
-    config: Option<&Value>,
-    name: &str,
-) -> bool {
+fn is_withheld(host: &Host, profile: &'static Profile, config: Option<&Value>, name: &str) -> bool {
     let FilesYield::To(first) = profile.files_yield else {
         return false;
     };

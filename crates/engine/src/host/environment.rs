@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::Value;
-use terca_core::agent::{self, Profile};
+use terca_core::agent;
 use terca_core::text::prose;
 
-use super::credentials;
 use crate::workspace::trial_dirs::CommandDirs;
 
 /// Environment variables by name.
@@ -157,36 +155,6 @@ impl Host {
                 variables.insert(name.into(), value);
             }
         }
-    }
-
-    /// Returns the variables of an agent: the base, its credentials and settings, and those that it is given.
-    pub fn for_agent(
-        &self,
-        dirs: CommandDirs<'_>,
-        profile: &'static Profile,
-        config: Option<&Value>,
-        env: &[(String, String)],
-    ) -> Variables {
-        let mut variables = self.base(dirs);
-        variables.extend(self.of_agent(profile, config, env));
-        variables
-    }
-
-    /// Returns the credentials and settings of an agent, and the variables that it is given.
-    pub fn of_agent(
-        &self,
-        profile: &'static Profile,
-        config: Option<&Value>,
-        env: &[(String, String)],
-    ) -> Variables {
-        let own = profile.credential_variables.iter();
-        let own = own.chain(profile.setting_variables);
-        let own = own.filter(|name| !credentials::is_withheld(self, profile, config, name));
-        let own = own.filter_map(|name| {
-            let value = self.get(name)?;
-            Some(((*name).to_owned(), value.to_owned()))
-        });
-        own.chain(env.iter().cloned()).collect()
     }
 
     /// Returns the variables for commands of a suite: the base, those that they are given, and these facts. Their `PATH`

@@ -104,7 +104,7 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
     if profile.program.is_none() || is_elsewhere {
         return None;
     }
-    let env = host.of_agent(profile, variant.config.as_ref(), &case.env);
+    let env = credentials::own_variables(host, profile, variant.config.as_ref(), &case.env);
     if find_program(program, path_of(&env, host)).is_none() {
         let message = format!(
             "the agent `{}` is not installed: no program `{program}` was found",
@@ -136,7 +136,8 @@ fn missing_servers(case: &Case, plan: &RunPlan, host: &Host, problems: &mut Diag
     if (variant.sandbox.as_ref()).is_some_and(Sandbox::is_container) {
         return;
     }
-    let env = host.of_agent(
+    let env = credentials::own_variables(
+        host,
         variant.agent.agent.profile(),
         variant.config.as_ref(),
         &case.env,

@@ -279,7 +279,7 @@ impl<'a> PreparedRun<'a> {
         for (described, (case, sandbox)) in file.cases.iter_mut().zip(cases) {
             let variant = &mut described.variant;
             let profile = variant.agent.agent.profile();
-            let env = host.of_agent(profile, variant.config.as_ref(), &case.env);
+            let env = credentials::own_variables(host, profile, variant.config.as_ref(), &case.env);
             let access = credentials::access(host, profile, &env, variant.config.as_ref());
             variant.access = Some(access).filter(|access| *access != Access::default());
             variant.contained_by = Some(sandbox.contained_by);

@@ -69,6 +69,45 @@ fn check_points_out_settings_and_rules_that_do_not_reach_the_agent() {
     assert!(shown.contains("did you mean `context`?"), "{shown}");
     assert!(!shown.contains("`config` has `model`"), "{shown}");
 
+    for (agent, config, wrong, meant) in [
+        (
+            "claude-code", "{permisions: {}}", "permisions", "permissions",
+        ),
+        (
+            "claude-code", "{permissions: {alow: [Bash]}}", "permissions.alow", "allow",
+        ),
+        (
+            "codex", "{model_reasoning_efort: high}", "model_reasoning_efort",
+            "model_reasoning_effort",
+        ),
+        (
+            "codex", "{model_providers: {m: {base_ur: x}}}", "model_providers.m.base_ur",
+            "base_url",
+        ),
+        (
+            "gemini-cli", "{general: {maxAttemptz: 3}}", "general.maxAttemptz", "maxAttempts",
+        ),
+        ("opencode", "{providr: {}}", "providr", "provider"),
+        (
+            "qwen-code", "{general: {vimMod: true}}", "general.vimMod", "vimMode",
+        ),
+    ] {
+        let suite = format!(
+            "environments:\n  - name: d\n    agent: {agent}\n    config: {config}\nevals:\n  - {{name: task, prompt: do it, allowWarnings: no-tests}}\n"
+        );
+        let shown = project().file("terca.yaml", suite).terca(&["check"]).stderr;
+        assert!(
+            shown.contains(&format!("`config` has `{wrong}`")),
+            "{shown}"
+        );
+        assert!(
+            shown.contains(&format!("did you mean `{meant}`?")),
+            "{shown}"
+        );
+        assert!(shown.contains("terca.yaml:4:"), "{shown}");
+        assert_eq!(shown.matches("[unknown-setting]").count(), 1, "{shown}");
+    }
+
     let droid = |bytes: usize| {
         let project = project().file("RULES.md", "x".repeat(bytes)).file(
             "terca.yaml",

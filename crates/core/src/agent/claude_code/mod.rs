@@ -13,6 +13,7 @@ pub(super) static AGENT: Agent = Agent {
         aliases: &["claude"],
         program: Some("claude"),
         tested_version: "2.1.325",
+        known_settings: include_str!("settings.json"),
         oldest_version: "2.1.197",
         package: Some(Package::Npm("@anthropic-ai/claude-code")),
         rules_file: "CLAUDE.md",

@@ -15,6 +15,7 @@ pub(super) static AGENT: Agent = Agent {
         name: "codex",
         program: Some("codex"),
         tested_version: "0.166.0",
+        known_settings: include_str!("settings.json"),
         package: Some(Package::Npm("@openai/codex")),
         skills_dir: ".agents/skills",
         read_above: &["AGENTS.md", ".codex", ".agents"],

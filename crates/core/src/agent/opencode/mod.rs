@@ -16,6 +16,7 @@ pub(super) static AGENT: Agent = Agent {
         name: "opencode",
         program: Some("opencode"),
         tested_version: "1.18.33",
+        known_settings: include_str!("settings.json"),
         package: Some(Package::Npm("opencode-ai")),
         logs_to_stderr: true,
         skills_dir: ".opencode/skills",

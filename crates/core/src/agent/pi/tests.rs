@@ -4,12 +4,8 @@ use super::*;
 use crate::agent::playback::{self, kind};
 use crate::agent::{Ending, Line, Reading};
 use crate::process::Exit;
-use crate::transcript::{Record, Step};
+use crate::transcript::Step;
 use crate::trial_error::ErrorKind;
-
-fn play(recording: &str, exit: Exit) -> (Vec<Record>, Reading) {
-    playback::play(playback::decoder(&AGENT, &[]), recording, &[], exit)
-}
 
 /// Lines on standard output, and then some on standard error.
 fn read(stdout: &[&str], stderr: &[&str], exit: Exit) -> Reading {

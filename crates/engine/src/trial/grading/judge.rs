@@ -21,6 +21,7 @@ use terca_core::transcript::Stats;
 use terca_core::trial_error::ErrorKind;
 use terca_core::wire::network::Network;
 
+use crate::host::credentials;
 use crate::process::output_file::read_text;
 use crate::process::supervise::Ended;
 use crate::trial::agent_request::{AgentDirs, AgentRequest};
@@ -84,7 +85,8 @@ fn ask_once(
     let mut dirs = context.work.trial_dirs_apart()?;
     context.fix_root(&mut dirs, case.variant.sandbox.as_ref(), false);
     let transcript = artifacts.join("transcript.jsonl");
-    let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
+    let env = credentials::environment(
+        context.host_in(case.variant.sandbox.as_ref()),
         dirs.for_agent(),
         profile,
         asked.config.as_ref(),

@@ -30,6 +30,7 @@ use super::mcp_answers::ServerAnswer;
 use super::running_service::ServiceAddress;
 use super::stage_error::StageError;
 use super::trial_run::TrialRun;
+use crate::host::credentials;
 use crate::host::environment::Variables;
 use crate::sandbox::Words;
 use crate::workspace::trial_dirs::TrialDirs;
@@ -175,7 +176,8 @@ fn ask_apart(
 ) -> Result<ServerAnswer, StageError> {
     let profile = case.variant.agent.agent.profile();
     let scratch = context.work.trial_dirs()?;
-    let env = context.host_in(case.variant.sandbox.as_ref()).for_agent(
+    let env = credentials::environment(
+        context.host_in(case.variant.sandbox.as_ref()),
         scratch.for_agent(),
         profile,
         case.variant.config.as_ref(),

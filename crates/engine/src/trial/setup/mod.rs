@@ -17,6 +17,7 @@ use super::services;
 use super::session::{AgentKind, AgentSession, FoundAgent, find_agent_program};
 use super::stage_error::{StageError, too_large};
 use super::trial_run::TrialRun;
+use crate::host::credentials;
 use crate::host::environment::Variables;
 use crate::tree::Limits;
 use crate::workspace::changes::Snapshot;
@@ -31,7 +32,8 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot)
     (context.sandboxes.check(variant.sandbox.as_ref()))
         .map_err(|reason| StageError::new(ErrorKind::Setup, reason))?;
     let profile = variant.agent.agent.profile();
-    let env = context.host_in(variant.sandbox.as_ref()).for_agent(
+    let env = credentials::environment(
+        context.host_in(variant.sandbox.as_ref()),
         run.dirs.for_agent(),
         profile,
         variant.config.as_ref(),
