@@ -10,8 +10,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 use terca_core::agent::redirect::ServiceKey;
+use terca_core::wire::network::NetworkMode;
 use terca_core::wire::{Exchange, ExchangeEnd, Wire};
-use terca_gateway::{Gateway, Passage, Playback};
+use terca_gateway::{Door, Gateway, Passage, Playback};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, RealAgent};
 use terca_testkit::{Fault, ModelServer, Scenario, Script, Trouble, Turn, wait_until};
 
@@ -647,4 +648,26 @@ fn values_of_results_are_as_documented() {
             "statuses": {"200": 1}, "modelSeconds": null, "firstByteSeconds": null,
         })
     );
+}
+
+/// A pattern for a domain leads to no address near the machine; a host by its name does.
+#[test]
+fn addresses_near_the_machine_are_named_or_refused() {
+    let service = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = service.local_addr().unwrap().port();
+    let gateway = gateway();
+    for (allowed, status) in [("*.0.0.1", 403), ("127.0.0.1", 200)] {
+        let allowed = format!("{allowed}:{port}").parse().unwrap();
+        let exit = gateway.open_exit(vec![allowed], false, NetworkMode::Hosts);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        exit.serve(listener, Door::Proxy).unwrap();
+        let asked = format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nhost: x\r\n\r\n");
+        client.write_all(asked.as_bytes()).unwrap();
+        let mut line = String::new();
+        BufReader::new(client).read_line(&mut line).unwrap();
+        assert!(line.contains(&format!(" {status} ")), "{line}");
+        let refused = exit.network().refused.len();
+        assert_eq!(refused, usize::from(status == 403));
+    }
 }
