@@ -84,12 +84,13 @@ impl Gateway {
     }
 
     /// Opens a passage for one agent to these origins, with a token for each of these keys. In the requests to models it
-    /// looks for these parts of the variant. It records what passes, or answers from a recording, if that is asked for.
+    /// looks for these parts of the variant. Beside the paths of models' APIs, the keys are passed to `allow_paths`. It records what passes, or answers from a recording, if that is asked for.
     pub fn open(
         &self,
         origins: &[String],
         keys: &[ServiceKey],
         sought: Vec<Sought>,
+        allow_paths: &[String],
         playback: Playback,
     ) -> Result<Passage, OpenError> {
         // Connections are made for the runtime that is entered.
@@ -111,13 +112,9 @@ impl Gateway {
             Playback::Replay(replay) => player = Some(Player::new(*replay, &hidden)),
         }
         let pairs = tokens.iter().cloned().zip(keys.iter().cloned());
-        let way = Arc::new(Way::new(
-            upstreams,
-            pairs.collect(),
-            sought,
-            recorder,
-            player,
-        ));
+        let mut way = Way::new(upstreams, pairs.collect(), sought, recorder, player);
+        way.allow_paths = allow_paths.to_vec();
+        let way = Arc::new(way);
         let open = OpenWay::Models(Arc::clone(&way));
         self.passages.ways().insert(token.clone(), open);
         let addresses = (0..origins.len())
@@ -252,7 +249,7 @@ impl Passage {
     pub fn close(self) -> Closed {
         let exchanges = self.end();
         let recorder = self.way.recorder.as_ref();
-        let mut notes = self.way.strays();
+        let mut notes = self.way.remarks();
         notes.extend(recorder.and_then(|recorder| recorder.finish()));
         Closed {
             exchanges,

@@ -10,8 +10,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 use terca_core::agent::redirect::ServiceKey;
+use terca_core::wire::network::NetworkMode;
 use terca_core::wire::{Exchange, ExchangeEnd, Wire};
-use terca_gateway::{Gateway, Passage, Playback};
+use terca_gateway::{Door, Gateway, Passage, Playback};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, RealAgent};
 use terca_testkit::{Fault, ModelServer, Scenario, Script, Trouble, Turn, wait_until};
 
@@ -27,7 +28,13 @@ fn passage(gateway: &Gateway, origin: &str) -> Passage {
         origins: BTreeSet::from([0]),
     };
     gateway
-        .open(&[origin.to_owned()], &[key], Vec::new(), Playback::None)
+        .open(
+            &[origin.to_owned()],
+            &[key],
+            Vec::new(),
+            &[],
+            Playback::None,
+        )
         .unwrap()
 }
 
@@ -393,7 +400,6 @@ fn anything_else_below_an_address_is_passed_on_and_not_counted() {
         .collect();
     for (method, path) in [
         ("GET", "/v1/models?limit=2"),
-        ("HEAD", "/"),
         ("POST", "/v1/messages/count_tokens"),
     ] {
         let address = format!("{}{path}", passage.addresses[0]);
@@ -402,12 +408,102 @@ fn anything_else_below_an_address_is_passed_on_and_not_counted() {
     }
     let asked = model.requests();
     let paths: Vec<&str> = asked.iter().map(|request| request.path.as_str()).collect();
-    assert_eq!(
-        paths,
-        ["/v1/models?limit=2", "/", "/v1/messages/count_tokens"]
-    );
+    assert_eq!(paths, ["/v1/models?limit=2", "/v1/messages/count_tokens"]);
     assert!(asked.iter().all(|request| request.mentions(KEY)));
     assert_eq!(passage.close().exchanges, []);
+}
+
+/// A service that sends back what it was sent does not give the agent the key.
+#[test]
+fn a_key_in_an_answer_is_masked() {
+    let stars = "*".repeat(KEY.len());
+    let (half, rest) = KEY.split_at(7);
+    let chunks = [
+        format!("data: {{\"said\": \"{half}"),
+        format!("{rest}\"}}\n\n"),
+    ];
+    let chunked: String = chunks
+        .iter()
+        .map(|chunk| format!("{:x}\r\n{chunk}\r\n", chunk.len()))
+        .collect();
+    let document = format!("{{\"error\": {{\"message\": \"no such key: {KEY}\"}}}}");
+    for (head, body) in [
+        (
+            format!(
+                "content-type: application/json\r\ncontent-length: {}",
+                document.len()
+            ),
+            document,
+        ),
+        (
+            "content-type: text/event-stream\r\ntransfer-encoding: chunked".to_owned(),
+            format!("{chunked}0\r\n\r\n"),
+        ),
+    ] {
+        let origin = raw_service(move |stream| {
+            let head = format!(
+                "HTTP/1.1 401 No\r\nx-echo: Bearer {KEY}\r\n{head}\r\nconnection: close\r\n\r\n"
+            );
+            for piece in format!("{head}{body}").as_bytes().chunks(3) {
+                stream.write_all(piece).unwrap();
+            }
+        });
+        let gateway = gateway();
+        let passage = passage(&gateway, &origin);
+        let got = ask(&passage, GOOSE, "one", true);
+        assert!(!got.is_cut && got.status == 401, "{got:?}");
+        assert!(
+            got.head.contains(&format!("x-echo: Bearer {stars}")),
+            "{got:?}"
+        );
+        let whole = format!("{got:?}");
+        assert!(!whole.contains(KEY) && !whole.contains(rest), "{got:?}");
+        assert!(got.body.contains('*'), "{got:?}");
+        let exchange = only(passage.close().exchanges);
+        assert!(!format!("{exchange:?}").contains(KEY), "{exchange:?}");
+    }
+}
+
+#[test]
+fn a_key_is_passed_to_the_paths_of_models_alone() {
+    let origin = raw_service(|stream| {
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let gateway = gateway();
+    let key = ServiceKey {
+        key: KEY.to_owned(),
+        origins: BTreeSet::from([0]),
+    };
+    let allowed = ["/v1/rerank".to_owned()];
+    let passage = gateway
+        .open(&[origin], &[key], Vec::new(), &allowed, Playback::None)
+        .unwrap();
+    let token = passage.tokens[0].clone();
+    for (method, path, header, status) in [
+        ("GET", "/v1/models", Some("x-api-key"), 200),
+        ("POST", "/v1/rerank", Some("x-api-key"), 200),
+        ("GET", "/v1/files", Some("authorization"), 403),
+        ("GET", "/v1/files", Some("authorization"), 403),
+        ("HEAD", "/", None, 200),
+    ] {
+        let address = format!("{}{path}", passage.addresses[0]);
+        let headers: Vec<(&str, &str)> = header.map(|name| (name, &*token)).into_iter().collect();
+        let got = receive(send(&address, method, &headers, ""));
+        assert_eq!(got.status, status, "{method} {path}");
+        assert_eq!(got.body.contains("allowPaths"), status == 403, "{got:?}");
+    }
+    let query = format!("{}/v1/files?key={token}", passage.addresses[0]);
+    assert_eq!(receive(send(&query, "GET", &[], "")).status, 403);
+    let closed = passage.close();
+    assert_eq!(closed.exchanges, []);
+    let [note] = &closed.notes[..] else {
+        panic!("{:?}", closed.notes)
+    };
+    assert!(
+        note.contains("/v1/files") && note.contains("allowPaths"),
+        "{note}"
+    );
 }
 
 /// The service writes the second half only when the first has arrived: it would wait forever for a gateway that collects.
@@ -552,4 +648,26 @@ fn values_of_results_are_as_documented() {
             "statuses": {"200": 1}, "modelSeconds": null, "firstByteSeconds": null,
         })
     );
+}
+
+/// A pattern for a domain leads to no address near the machine; a host by its name does.
+#[test]
+fn addresses_near_the_machine_are_named_or_refused() {
+    let service = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = service.local_addr().unwrap().port();
+    let gateway = gateway();
+    for (allowed, status) in [("*.0.0.1", 403), ("127.0.0.1", 200)] {
+        let allowed = format!("{allowed}:{port}").parse().unwrap();
+        let exit = gateway.open_exit(vec![allowed], false, NetworkMode::Hosts);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        exit.serve(listener, Door::Proxy).unwrap();
+        let asked = format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nhost: x\r\n\r\n");
+        client.write_all(asked.as_bytes()).unwrap();
+        let mut line = String::new();
+        BufReader::new(client).read_line(&mut line).unwrap();
+        assert!(line.contains(&format!(" {status} ")), "{line}");
+        let refused = exit.network().refused.len();
+        assert_eq!(refused, usize::from(status == 403));
+    }
 }

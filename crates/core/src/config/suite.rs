@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::config::ConfigFiles;
 use crate::config::action::{Runs, actions};
 use crate::config::eval::{Home, ReadEval, eval};
-use crate::config::gateway::{GatewayMode, gateway};
+use crate::config::gateway::{GatewaySettings, gateway_settings};
 use crate::config::limits::limits;
 use crate::config::names::{not_reserved, one_folder, unique};
 use crate::config::network::{hosts, network};
@@ -100,7 +100,7 @@ pub struct Suite {
     pub mcp_preflight: McpPreflight,
     /// The part of the gateway in trials whose environment and experiment do not say. It changes nothing
     /// about the task.
-    pub gateway: Option<GatewayMode>,
+    pub gateway: GatewaySettings,
     /// A trial whose rules or skills were in no request to a model is an error, where its environment and
     /// experiment do not
     /// say. It changes nothing about the task.
@@ -377,9 +377,9 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
         mcp_preflight(),
         "Start each MCP server once and do its handshake before an agent that needs it is started. Default: `true`.",
     );
-    suite.gateway = fields.optional(
+    suite.gateway = fields.defaulted(
         "gateway",
-        gateway(),
+        gateway_settings(),
         "`meter` lets requests to models pass through [Terca's gateway](../explanations/gateway.md), which keeps the \
          key from the agent and counts tokens; `record` also keeps every exchange with the trial, for `terca replay`. \
          Default: `meter` for agents in a sandbox whose network is `model`, else `off`.",

@@ -188,7 +188,7 @@ impl Expansion<'_> {
             setups,
             gateway: gateway
                 .or(setups.value(|setup| &setup.gateway).copied())
-                .or(self.suite.gateway),
+                .or(self.suite.gateway.mode),
             require_delivery: *(setups.value(|setup| &setup.require_delivery))
                 .unwrap_or(&self.suite.require_delivery),
         };

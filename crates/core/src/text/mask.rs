@@ -53,6 +53,7 @@ struct Search {
     all: Finder,
     /// The forms of values that are keys.
     keys: Finder,
+    forms: BTreeSet<Vec<u8>>,
     longest: usize,
 }
 
@@ -131,6 +132,25 @@ impl Mask {
         self.bytes_up_to(bytes, bytes.len()).0
     }
 
+    /// Puts stars in the place of secrets, as many as they have bytes: the length stays.
+    pub fn star(&self, bytes: &mut [u8]) {
+        let Some(search) = &self.search else { return };
+        while let Some(secret) = search.all.find(bytes, 0) {
+            bytes[secret.range()].fill(b'*');
+        }
+    }
+
+    /// Returns the number of bytes at the end that may be the beginning of a secret.
+    pub fn unfinished(&self, bytes: &[u8]) -> usize {
+        let forms = self.search.iter().flat_map(|search| &search.forms);
+        let begun = |form: &Vec<u8>| {
+            let lengths = 1..form.len();
+            let mut lengths = lengths.rev();
+            lengths.find(|length| bytes.ends_with(&form[..*length]))
+        };
+        forms.filter_map(begun).max().unwrap_or(0)
+    }
+
     /// Masks the secrets that begin before `limit`. Returns the result and the number of input bytes it covers,
     /// which is more than `limit` when a secret crosses it. What has no secret in it is borrowed.
     pub fn bytes_up_to<'a>(&self, bytes: &'a [u8], limit: usize) -> (Cow<'a, [u8]>, usize) {
@@ -150,7 +170,8 @@ impl Search {
         let all = forms(|_| true);
         let longest = all.iter().map(Vec::len).max()?;
         Some(Search {
-            all: Finder::new(all)?,
+            all: Finder::new(all.clone())?,
+            forms: all,
             keys: Finder::new(forms(is_key))?,
             longest,
             values,
@@ -305,6 +326,19 @@ mod tests {
         assert_eq!(key.text(r"BEGIN KEY\nline one\nline two"), "***");
         let both = key.with([KEY]);
         assert_eq!(both.text(&format!("{KEY} line two")), "*** ***");
+    }
+
+    #[test]
+    fn stars_keep_the_length() {
+        let mask = Mask::new([KEY]);
+        let mut text = format!("a {KEY}{KEY} b").into_bytes();
+        mask.star(&mut text);
+        let stars = "*".repeat(2 * KEY.len());
+        assert_eq!(String::from_utf8(text).unwrap(), format!("a {stars} b"));
+        assert_eq!(mask.unfinished(b"a sk-a"), 4);
+        assert_eq!(mask.unfinished(b"a sk-x"), 0);
+        assert_eq!(mask.unfinished(KEY.as_bytes()), 0, "it is whole");
+        assert_eq!(Mask::default().unfinished(b"sk"), 0);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(super) struct AgentRequest<'a> {
     pub gateway: GatewayMode,
     /// The suite or the command line says what part the gateway has.
     pub gateway_is_asked: bool,
+    /// Paths that the gateway passes keys to, beside those that models are asked by.
+    pub allow_paths: &'a [String],
     /// The parts of the variant that are looked for in its requests to models.
     pub sought: &'a [Sought],
     /// The services that it reaches.

@@ -19,9 +19,11 @@ use crate::http::{
     request_body,
 };
 use crate::models::dialect::Dialect;
+use crate::models::key_filter::KeyFilter;
 use crate::models::metered::{Metered, Reading};
+use crate::models::paths::is_of_api;
 use crate::models::way::{MOST_REQUESTS, Way};
-use crate::tape::LookUp;
+use crate::tape::{LookUp, Taking};
 
 /// Headers that a key may be in.
 const OF_KEY: [HeaderName; 4] = [
@@ -36,6 +38,14 @@ pub(crate) const NO_SERVICE: &str = "this address has no service";
 
 /// The answer to a request that is not in the recording that is played.
 const NOT_RECORDED: &str = "the recording that is replayed has no answer to this request";
+
+/// The answer to a request with a key to a path that is not one of a model's API.
+const NOT_OF_API: &str = "the key is passed to the paths that models are asked by alone; \
+     `gateway: {allowPaths: [...]}` in terca.yaml names others";
+
+/// The answer in the place of one that may have the key in it.
+const ENCODED: &str = "the service's answer is compressed, though the gateway asks for none that is, and cannot be \
+     searched for the key";
 
 /// Divides `/TOKEN/0/v1/messages` into the number of a service, and the path there with its slash.
 fn target(path: &str) -> Option<(usize, &str)> {
@@ -89,6 +99,10 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             }
         }
     }
+    if has_token(&way, &parts) && !is_of_api(parts.method.as_str(), path, &way.allow_paths) {
+        way.refuse_path(path);
+        return refuse(StatusCode::FORBIDDEN, NOT_OF_API);
+    }
     let recorder = way.recorder.as_ref();
     let taking = recorder.map(|recorder| recorder.request(path, &parts, &body));
     let Some(onward) = onward(&way, service, path, parts, body) else {
@@ -99,7 +113,7 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
         () = way.closing.closed() => return refuse(StatusCode::BAD_GATEWAY, TRIAL_IS_OVER),
     };
     match sent {
-        Ok(response) => pass_back(&way, response, Metered { reading, taking }),
+        Ok(response) => pass_back(&way, response, reading, taking),
         Err(error) => {
             let reason = reason(&error);
             if let Some(taking) = taking {
@@ -108,6 +122,15 @@ pub(crate) async fn forward(way: Arc<Way>, request: Request<Incoming>) -> Respon
             unreachable(reading.as_ref(), &upstream.origin, reason)
         }
     }
+}
+
+/// Returns whether a request has a token where a key may be.
+fn has_token(way: &Way, parts: &request::Parts) -> bool {
+    let headers = OF_KEY
+        .into_iter()
+        .flat_map(|name| parts.headers.get_all(name));
+    let mut texts = headers.filter_map(|value| value.to_str().ok());
+    texts.any(|text| way.has_token(text)) || way.has_token(parts.uri.query().unwrap_or_default())
 }
 
 /// Makes the request that the service is sent. `None` if its path cannot be passed on.
@@ -165,8 +188,7 @@ fn play_back(
             response.headers_mut().insert(name, value);
         }
     }
-    let taking = None;
-    pass_back(way, response, Metered { reading, taking })
+    pass_back(way, response, reading, None)
 }
 
 /// Ends a request whose service did not answer.
@@ -187,7 +209,12 @@ fn unanswered(
     refuse(status, message)
 }
 
-fn pass_back<B>(way: &Way, response: Response<B>, mut metered: Metered) -> Response<AnswerBody>
+fn pass_back<B>(
+    way: &Way,
+    response: Response<B>,
+    mut reading: Option<Reading>,
+    taking: Option<Taking>,
+) -> Response<AnswerBody>
 where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<BodyError>,
@@ -195,12 +222,21 @@ where
     let (mut parts, body) = response.into_parts();
     remove_hop_by_hop(&mut parts.headers);
     let status = parts.status.as_u16();
-    if let Some(reading) = &mut metered.reading {
+    let Some(filter) = KeyFilter::new(&way.mask, &mut parts.headers) else {
+        let status = StatusCode::BAD_GATEWAY;
+        return unanswered(reading.as_ref(), status, ENCODED, ENCODED.to_owned());
+    };
+    if let Some(reading) = &mut reading {
         reading.begin(status, &parts.headers);
     }
-    if let Some(taking) = &metered.taking {
+    if let Some(taking) = &taking {
         taking.head(status, &parts.headers);
     }
+    let metered = Metered {
+        filter,
+        reading,
+        taking,
+    };
     let body = WatchedBody::new(body, &way.closing, metered);
     Response::from_parts(parts, body.boxed_unsync())
 }

@@ -11,11 +11,14 @@ use crate::http::watched_body::Watcher;
 use crate::http::{BodyError, milliseconds};
 use crate::models::answer_reader::AnswerReader;
 use crate::models::dialect::Dialect;
+use crate::models::key_filter::KeyFilter;
 use crate::models::way::Way;
 use crate::tape::Taking;
 
 /// Those who see an answer.
 pub(crate) struct Metered {
+    /// Hides the keys in it, from all others too.
+    pub filter: KeyFilter,
     /// Reads the answer to a request for a model.
     pub reading: Option<Reading>,
     /// Takes the answer for a recording.
@@ -103,19 +106,34 @@ impl Drop for Reading {
     }
 }
 
-impl Watcher for Metered {
-    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
-        let has_ended = self.reading.as_mut().map(|reading| reading.feed(&bytes));
+impl Metered {
+    fn see(&mut self, bytes: &Bytes) {
+        let has_ended = self.reading.as_mut().map(|reading| reading.feed(bytes));
         if let Some(taking) = &self.taking {
-            taking.feed(&bytes);
+            taking.feed(bytes);
             if has_ended == Some(true) {
                 taking.is_whole();
             }
         }
+    }
+}
+
+impl Watcher for Metered {
+    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, BodyError> {
+        let bytes = self.filter.pass(bytes)?;
+        self.see(&bytes);
         Ok(bytes)
     }
 
+    fn keeps_length(&self) -> bool {
+        self.filter.keeps_length()
+    }
+
     fn end(&mut self, broken: Option<&BodyError>) -> Result<Bytes, BodyError> {
+        let rest = self.filter.end();
+        if !rest.is_empty() {
+            self.see(&rest);
+        }
         let broken = broken.map(ToString::to_string);
         if let Some(reading) = &mut self.reading {
             reading.finish(broken.clone());
@@ -128,6 +146,6 @@ impl Watcher for Metered {
             };
             taking.end(end, broken);
         }
-        Ok(Bytes::new())
+        Ok(rest)
     }
 }

@@ -3,5 +3,7 @@
 pub(crate) mod answer_reader;
 pub(crate) mod dialect;
 pub(crate) mod forward;
+pub(crate) mod key_filter;
 pub(crate) mod metered;
+pub(crate) mod paths;
 pub(crate) mod way;

@@ -8,16 +8,22 @@ use std::time::Instant;
 use bytes::Bytes;
 use terca_core::agent::redirect::ServiceKey;
 use terca_core::text::excerpt::beginning;
+use terca_core::text::mask::Mask;
 use terca_core::wire::sent_parts::{Seen, Sought};
 use terca_core::wire::{Exchange, ExchangeEnd, Parameters};
 
 use crate::http::request_body::Room;
 use crate::http::{Closing, LONGEST_TEXT, lock, milliseconds};
+use crate::models::key_filter::mask_of;
+use crate::models::paths;
 use crate::tape::{Player, Recorder};
 use crate::upstream::Upstream;
 
 /// The most requests of one trial. An agent in a loop must not fill the memory.
 pub(crate) const MOST_REQUESTS: usize = 10_000;
+
+/// The most paths that are named in a remark.
+const MOST_PATHS: usize = 5;
 
 /// The way of one trial's agent to its models.
 #[derive(Debug)]
@@ -27,6 +33,10 @@ pub(crate) struct Way {
     pub room: Room,
     /// The tokens that the agent has, and the keys that they stand for.
     keys: Vec<(String, ServiceKey)>,
+    /// Hides the keys in answers.
+    pub mask: Mask,
+    /// Further paths that the key is passed to.
+    pub allow_paths: Vec<String>,
     /// The parts of the variant that are looked for in requests.
     sought: Vec<Sought>,
     /// Takes what passes, if it is to be kept.
@@ -44,6 +54,8 @@ struct Log {
     entries: Vec<Entry>,
     /// The services that were sent the token of another service's key.
     strays: BTreeSet<usize>,
+    /// The paths that the key was not passed to.
+    refused_paths: BTreeSet<String>,
 }
 
 /// A request to a model in the log.
@@ -67,6 +79,8 @@ impl Way {
         Way {
             upstreams,
             room: Room::default(),
+            mask: mask_of(keys.iter().map(|(_, key)| &*key.key)),
+            allow_paths: Vec::new(),
             keys,
             sought,
             recorder: recorder.map(Arc::new),
@@ -89,8 +103,28 @@ impl Way {
         Some(text.replace(&**token, &key.key))
     }
 
+    /// Returns whether a text has one of the tokens in it.
+    pub(crate) fn has_token(&self, text: &str) -> bool {
+        self.keys.iter().any(|(token, _)| text.contains(&**token))
+    }
+
+    /// Notes a path that the key was not passed to.
+    pub(crate) fn refuse_path(&self, path: &str) {
+        let refused = &mut lock(&self.log).refused_paths;
+        if refused.len() < MOST_PATHS {
+            refused.insert(beginning(path, LONGEST_TEXT));
+        }
+    }
+
+    /// Returns remarks about keys that were not passed on.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.strays();
+        remarks.extend(paths::note(&lock(&self.log).refused_paths));
+        remarks
+    }
+
     /// Returns a remark for each service that was sent the token of another service's key.
-    pub(crate) fn strays(&self) -> Vec<String> {
+    fn strays(&self) -> Vec<String> {
         let log = lock(&self.log);
         let services = log.strays.iter().filter_map(|at| self.upstreams.get(*at));
         services

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(30);
 /// The longest head of a request.
 const LARGEST_HEAD: usize = 64 * 1024;
+/// The address of a service that Azure has for its machines alone.
+const OF_AZURE: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 /// The longest name of a host that is written down.
 const LONGEST_HOST: usize = 253;
 
@@ -98,13 +100,21 @@ impl Client {
             self.pass_on(request, (host, port), allowed).await
         };
         result.unwrap_or_else(|error| {
-            refuse(StatusCode::BAD_GATEWAY, &format!("{host}:{port}: {error}"))
+            let mut status = StatusCode::BAD_GATEWAY;
+            if error.kind() == io::ErrorKind::PermissionDenied {
+                lock(&self.rules.seen).refuse(host, port);
+                status = StatusCode::FORBIDDEN;
+            }
+            refuse(status, &format!("{host}:{port}: {error}"))
         })
     }
 
     /// Returns the user's proxy to an address, if there is one.
     fn proxy_to(&self, address: &Uri, allowed: &HostPattern) -> Option<Intercept> {
-        let is_here = self.rules.is_gateway(allowed);
+        let host = address.host().unwrap_or_default();
+        // An address that only a domain allows is looked at here.
+        let is_here = self.rules.is_gateway(allowed)
+            || (allowed.is_domain() && host.parse::<IpAddr>().is_ok());
         let proxy = self.rules.passages.connector.proxy_to(address);
         proxy.filter(|_| !is_here)
     }
@@ -191,9 +201,14 @@ fn is_plain(host: &str) -> bool {
 async fn connect(host: &str, port: u16, allowed: &HostPattern) -> io::Result<TcpStream> {
     let name = host.trim_start_matches('[').trim_end_matches(']');
     let mut addresses: Vec<SocketAddr> = tokio::net::lookup_host((name, port)).await?.collect();
-    if allowed.is_domain() {
-        // Whoever names hosts below the domain could name this machine.
+    // Whoever names hosts below a domain could name this machine and those around it.
+    if allowed.is_domain() && !addresses.is_empty() {
         addresses.retain(|address| !is_near(address.ip()));
+        if addresses.is_empty() {
+            let message =
+                "this address is near the machine, and `allow` has to name the host itself";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
     }
     within(TcpStream::connect(&addresses[..])).await
 }
@@ -223,14 +238,34 @@ where
     answer.map_err(io::Error::other)
 }
 
-/// Returns whether an address is this machine, or a service that the machine's network has for machines alone.
+/// Returns whether an address is this machine, one of a private network, or a service that a cloud has for its machines alone.
 fn is_near(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(v4) => v4.is_loopback() || v4.is_link_local() || v4.is_unspecified(),
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => is_near(IpAddr::V4(v4)),
-            None => v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified(),
-        },
+        IpAddr::V4(v4) => {
+            let [first, second, ..] = v4.octets();
+            let is_shared = first == 100 && (64..128).contains(&second);
+            v4.is_loopback()
+                || v4.is_link_local()
+                || v4.is_private()
+                || first == 0
+                || is_shared
+                || v4 == OF_AZURE
+        }
+        IpAddr::V6(v6) => {
+            // A network that has addresses of version 6 alone writes others so.
+            let is_translated = v6.segments()[..6] == [0x64, 0xff9b, 0, 0, 0, 0];
+            let [.., a, b, c, d] = v6.octets();
+            let translated = is_translated.then_some(Ipv4Addr::new(a, b, c, d));
+            match v6.to_ipv4_mapped().or(translated) {
+                Some(v4) => is_near(IpAddr::V4(v4)),
+                None => {
+                    v6.is_loopback()
+                        || v6.is_unicast_link_local()
+                        || v6.is_unique_local()
+                        || v6.is_unspecified()
+                }
+            }
+        }
     }
 }
 
@@ -302,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_this_machine_are_known_in_every_form() {
+    fn addresses_near_this_machine_are_known_in_every_form() {
         for (address, expected) in [
             ("127.0.0.1", true),
             ("127.8.8.8", true),
@@ -311,7 +346,17 @@ mod tests {
             ("::1", true),
             ("::ffff:127.0.0.1", true),
             ("fe80::1", true),
-            ("10.0.0.1", false),
+            ("10.0.0.1", true),
+            ("172.16.0.1", true),
+            ("172.32.0.1", false),
+            ("192.168.1.1", true),
+            ("100.100.100.200", true),
+            ("100.128.0.1", false),
+            ("168.63.129.16", true),
+            ("fd00:ec2::254", true),
+            ("fc00::1", true),
+            ("64:ff9b::a9fe:a9fe", true),
+            ("2606:4700::1111", false),
             ("93.184.216.34", false),
         ] {
             assert_eq!(is_near(address.parse().unwrap()), expected, "{address}");

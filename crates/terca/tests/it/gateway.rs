@@ -540,3 +540,49 @@ OPENAI_API_KEY=$OTHER_API_KEY; ask one
     );
     assert_eq!(notes(&project.only_trial()), [expected]);
 }
+
+/// An agent cannot use the key for anything but asking models.
+#[test]
+fn a_key_is_passed_to_the_paths_of_models_and_to_those_that_are_allowed() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    let script = r#"
+get() {
+  exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
+  printf 'GET /%s/files HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer %s\r\n\r\n' "${rest#*/}" "$OPENAI_API_KEY" >&3
+  head -n 1 <&3 >>files.txt
+  exec 3>&-
+}
+ask one; get; get
+"#;
+    let project = suite(&model, script, METER);
+    project.terca(&[]).expect_status(0);
+    let trial = project.only_trial();
+    assert_eq!(
+        notes(&trial),
+        [
+            "the agent sent its key to /v1/files, which the gateway refused: it is not a path that models are asked by; \
+             `gateway: {allowPaths: [\"/v1/files\"]}` lets it through"
+        ]
+    );
+    assert_eq!(trial["wire"]["statuses"], json!({"200": 1}));
+    let seen = project.trial_file("workspace/files.txt");
+    assert_eq!(seen.matches(" 403 ").count(), 2, "{seen}");
+    assert_eq!(model.requests().len(), 1);
+
+    let more = "gateway: {mode: meter, allowPaths: [/v1/fil*]}\n";
+    let project = suite(&model, script, more);
+    project.terca(&[]).expect_status(0);
+    assert_eq!(notes(&project.only_trial()), Vec::<&str>::new());
+    let asked = model.requests();
+    let files = asked.iter().filter(|request| request.path == "/v1/files");
+    assert_eq!(files.filter(|request| request.mentions(KEY)).count(), 2);
+
+    let project = suite(&model, script, "gateway: {allowPaths: [v1/files]}\n");
+    let outcome = project.terca(&["check"]);
+    assert_eq!(outcome.status, 2, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("a path begins with `/`"),
+        "{}",
+        outcome.stderr
+    );
+}

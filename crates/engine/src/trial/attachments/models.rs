@@ -82,7 +82,8 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
     };
     let gateway = context.gateway.get(&context.host)?;
     let sought = models.sought.clone();
-    let opened = gateway.open(&redirect.origins, &redirect.keys, sought, playback);
+    let paths = request.allow_paths;
+    let opened = gateway.open(&redirect.origins, &redirect.keys, sought, paths, playback);
     let passage = opened.map_err(|error| {
         let message = format!("the gateway cannot serve the agent: {error}");
         StageError::new(ErrorKind::Setup, message)

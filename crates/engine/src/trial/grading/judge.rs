@@ -161,6 +161,7 @@ fn make_ready(
         allow: &case.variant.allow,
         gateway: case.gateway_in(contained_by),
         gateway_is_asked: case.gateway.is_some(),
+        allow_paths: &case.suite.gateway.allow_paths,
         sought: &[],
         services: &[],
     };

@@ -12,7 +12,7 @@ const PAGES: [(&str, &[&str]); 2] = [
         "terca-yaml.md",
         &[
             "suite", "repetitions", "limits", "price", "container", "build", "experiment", "agent",
-            "service", "mcpServer", "mcpPreflight", "systemPrompt", "workerPool",
+            "service", "mcpServer", "mcpPreflight", "gateway", "systemPrompt", "workerPool",
         ],
     ),
     (
