@@ -11,8 +11,8 @@ use terca_testkit::{Action, ModelServer, Request, Scenario, Script, Turn};
 // What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
 crate::real::tests_of! {
     "needs bwrap, Node and npm";
-    claude: CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
-    codex: CODEX [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
+    claude: CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests]
+    codex: CODEX [contained_and_metered the_wire_decides options_reach_the_requests]
     gemini: GEMINI [contained_and_metered the_wire_decides options_reach_the_requests]
     goose: GOOSE [contained_and_metered the_wire_decides options_reach_the_requests]
     opencode: OPENCODE [contained_and_metered the_wire_decides options_reach_the_requests]

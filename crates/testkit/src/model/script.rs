@@ -210,6 +210,8 @@ pub enum Trouble {
     Overflow,
     /// The answer is as scripted and claims to have cost this much, so that an agent finds its conversation too long.
     Swollen(Usage),
+    /// The answer is the key that the request was signed in with.
+    Echo,
 }
 
 impl Fault {

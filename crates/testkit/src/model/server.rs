@@ -220,10 +220,17 @@ impl Shared {
             Some(Trouble::Status {
                 status,
                 retry_after,
-            }) => Answer {
-                retry_after,
-                ..Answer::error(wire, status, &format!("the script says {status}"))
-            },
+            }) => {
+                let what = match status {
+                    404 => "the model does not exist: ",
+                    _ => "",
+                };
+                let message = format!("{what}the script says {status}");
+                Answer {
+                    retry_after,
+                    ..Answer::error(wire, status, &message)
+                }
+            }
             Some(Trouble::Silence) => Answer::new(0, Body::Json(Value::Null)),
             Some(Trouble::Overflow) => Answer::new(400, Body::Json(wire.overflow())),
             Some(Trouble::Cut) => Answer {
@@ -236,6 +243,12 @@ impl Shared {
             },
             Some(Trouble::Swollen(usage)) => {
                 reply.usage = usage;
+                Answer::of_model(wire, &reply, view.stream)
+            }
+            Some(Trouble::Echo) => {
+                let names = ["authorization", "x-api-key", "x-goog-api-key"];
+                let keys = names.iter().filter_map(|name| request.headers.get(*name));
+                reply.text = keys.cloned().collect();
                 Answer::of_model(wire, &reply, view.stream)
             }
             None => Answer::of_model(wire, &reply, view.stream),

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use terca_testkit::agents::RealAgent;
-use terca_testkit::{Fault, Scenario, Trouble, Vocabulary};
+use terca_testkit::{Fault, Scenario, Trouble, Usage, Vocabulary};
 
+use super::gateway::KEY;
 use super::{Bench, Complaints, limit_of};
 
 /// Ways in which a service fails, and the kinds of error that are true of each. One that has answered before needs an
@@ -40,22 +41,12 @@ fn deaths(agent: RealAgent) -> Vec<(&'static str, Scenario, &'static [&'static s
 
 /// Whether it gives up by itself or is ended by a short time limit, the trial is an error.
 pub fn a_dead_service_is_no_failure(agent: RealAgent) {
-    is_no_failure(agent, "none");
-}
-
-/// Behind the gateway and in a sandbox, too.
-pub fn a_dead_service_is_no_failure_of_a_contained_agent(agent: RealAgent) {
-    is_no_failure(agent, "bwrap");
-}
-
-fn is_no_failure(agent: RealAgent, sandbox: &str) {
     let deaths = deaths(agent);
     let scenarios: Vec<_> = deaths
         .iter()
         .map(|(name, scenario, _)| (*name, scenario.clone()))
         .collect();
-    let mut bench = Bench::new(agent, &scenarios);
-    bench.project = bench.project.env("TERCA_SANDBOX", sandbox);
+    let bench = Bench::new(agent, &scenarios);
     let evals: Vec<Value> = deaths
         .iter()
         .map(|(name, ..)| {
@@ -84,58 +75,146 @@ fn is_no_failure(agent: RealAgent, sandbox: &str) {
     bench.project.assert_nothing_left();
 }
 
-/// What the wire shows decides, however the agent takes it: a service that breaks off or refuses is at fault, and an answer
-/// without a word is the agent's result.
-pub fn the_wire_decides(agent: RealAgent) {
-    let cut = Fault::of(Trouble::FirstHalf).after(1);
-    let cases = [
-        (
-            "refused",
-            Scenario::saying("Done.").fault(Fault::always(401)),
-            "auth",
+/// One way in which a service behaves, and what a trial comes to.
+struct Case {
+    name: &'static str,
+    scenario: Scenario,
+    /// The kind of error; none where the agent is judged.
+    kind: Option<&'static str>,
+    /// The trial is an error that holds its variant back, so that it has a run of its own.
+    is_apart: bool,
+}
+
+impl Case {
+    fn of(name: &'static str, scenario: Scenario, kind: Option<&'static str>) -> Self {
+        Case {
+            name,
+            scenario,
+            kind,
+            is_apart: false,
+        }
+    }
+
+    fn refused(
+        name: &'static str,
+        status: u16,
+        retry_after: Option<u32>,
+        kind: &'static str,
+    ) -> Self {
+        let fault = Fault::of(Trouble::Status {
+            status,
+            retry_after,
+        });
+        Case {
+            is_apart: status != 500,
+            ..Case::of(name, Scenario::saying("Done.").fault(fault), Some(kind))
+        }
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let first = |trouble: Trouble| Scenario::saying("Done.").fault(Fault::of(trouble));
+    let later = |trouble: Trouble| Scenario::two_tools().fault(Fault::of(trouble).after(1));
+    let claimed = Usage {
+        input: 100_000,
+        cached: 0,
+        answer: 9_000,
+        thoughts: 0,
+    };
+    let claims = Fault::of(Trouble::Swollen(claimed)).times(1);
+    vec![
+        Case::refused("401", 401, None, "auth"),
+        Case::refused("403", 403, None, "auth"),
+        Case::refused("404", 404, None, "model"),
+        Case::refused("429", 429, None, "rateLimit"),
+        Case::refused("429-later", 429, Some(120), "rateLimit"),
+        Case::refused("500", 500, Some(1), "modelApi"),
+        Case::of("hang", first(Trouble::Silence), Some("modelApi")),
+        Case::of("hang-after-work", later(Trouble::Silence), Some("modelApi")),
+        Case::of("cut", first(Trouble::FirstHalf), Some("modelApi")),
+        Case::of(
+            "cut-after-work",
+            later(Trouble::FirstHalf),
+            Some("modelApi"),
         ),
-        ("cut", Scenario::two_tools().fault(cut), "modelApi"),
-        ("empty", Scenario::saying(""), ""),
-        (
+        Case::of("empty", Scenario::saying(""), None),
+        // Whoever hears the key sends it back with the next request.
+        Case::of(
+            "echo",
+            Scenario::two_tools().fault(Fault::of(Trouble::Echo).times(1)),
+            None,
+        ),
+        Case::of(
             "swapped",
             Scenario::two_tools().answered_by("another-model"),
-            "",
+            None,
         ),
-    ];
-    let scenarios = cases
-        .each_ref()
-        .map(|(name, scenario, _)| (*name, scenario.clone()));
+        Case::of("usage", Scenario::two_tools().fault(claims), None),
+    ]
+}
+
+/// What the wire shows decides, however the agent takes it: a service that is dead, breaks off or refuses is at fault, and
+/// a whole answer is the agent's result, an empty one too. The figures are those of the service.
+pub fn the_wire_decides(agent: RealAgent) {
+    let cases = cases();
+    let scenarios: Vec<_> = cases
+        .iter()
+        .map(|case| (case.name, case.scenario.clone()))
+        .collect();
     let mut bench = Bench::new(agent, &scenarios);
     bench.project = bench.project.env("TERCA_SANDBOX", "bwrap");
     let evals: Vec<Value> = cases
         .iter()
-        .map(|(name, ..)| {
+        .map(|case| {
+            let name = case.name;
+            // What comes after an answer takes longer: most of the limit must be left then.
+            let is_later = name.ends_with("-work") || case.kind.is_none();
             json!({
-                "name": name, "prompt": format!("Go on. scenario:{name}"), "timeoutSeconds": limit_of(agent, 20),
+                "name": name, "prompt": format!("Go on. scenario:{name}"),
+                "timeoutSeconds": limit_of(agent, if is_later { 20 } else { 10 }),
                 "tests": [{"fileExists": "checked.txt"}],
             })
         })
         .collect();
     let bench = bench.suite(&json!([{"name": "only"}]), &json!(evals));
-    bench.run_together();
-
     let mut complaints = Complaints::new(agent);
-    for (name, _, kind) in cases {
-        let trial = bench.trial(name, "only");
-        if trial["error"]["kind"].as_str().unwrap_or_default() != kind {
-            complaints.add(name, "has another kind of error", &trial);
+    let mut check = |case: &Case, trial: &Value| {
+        let requests = bench.requests(case.name);
+        complaints.check_figures(case.name, trial, &requests, &[]);
+        if trial["error"]["kind"].as_str() != case.kind {
+            complaints.add(case.name, "has another kind of error", trial);
         }
-        let (status, model) = match name {
-            "empty" => ("failed", None),
-            "swapped" => ("passed", Some("another-model")),
-            _ => ("error", None),
+        let status = match case.name {
+            _ if case.kind.is_some() => "error",
+            "empty" => "failed",
+            _ => "passed",
         };
         if trial["status"] != status {
-            complaints.add(name, "has another end", &trial);
+            complaints.add(case.name, "has another end", trial);
         }
-        if model.is_some_and(|model| trial["delivery"]["modelObserved"] != model) {
-            complaints.add(name, "names another model", &trial);
+        let observed = &trial["delivery"]["modelObserved"];
+        if case.name == "swapped" && observed != "another-model" {
+            complaints.add(case.name, "names another model", trial);
         }
+        if requests
+            .iter()
+            .any(|request| request.body.to_string().contains(KEY))
+        {
+            complaints.add(case.name, "the agent knows the key", trial);
+        }
+    };
+    let (apart, together): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.is_apart);
+    for case in apart {
+        bench.run_some_together(&["--retries", "0", "-t", case.name]);
+        check(case, &bench.trial(case.name, "only"));
+    }
+    let mut selection = vec!["--retries", "0"];
+    for case in &together {
+        selection.extend(["-t", case.name]);
+    }
+    bench.run_some_together(&selection);
+    for case in together {
+        check(case, &bench.trial(case.name, "only"));
     }
     complaints.expect_none();
     bench.project.assert_nothing_left();
