@@ -15,8 +15,8 @@ crate::real::tests_of! {
     codex: CODEX [contained_and_metered the_wire_decides options_reach_the_requests]
     gemini: GEMINI [contained_and_metered the_wire_decides options_reach_the_requests]
     goose: GOOSE [contained_and_metered the_wire_decides options_reach_the_requests]
-    opencode: OPENCODE [contained_and_metered the_wire_decides options_reach_the_requests]
-    qwen: QWEN [contained_and_metered the_wire_decides options_reach_the_requests]
+    opencode: OPENCODE [contained_and_metered the_wire_decides_at_once options_reach_the_requests]
+    qwen: QWEN [contained_and_metered the_wire_decides_at_once options_reach_the_requests]
 }
 
 /// What a trial came to, without its times, without what the gateway alone knows, and without what the agent asked in vain

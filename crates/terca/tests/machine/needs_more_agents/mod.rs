@@ -58,7 +58,7 @@ crate::real::tests_of! {
         remote_mcp_servers_are_recorded prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server a_recorded_session_comes_to_the_same
-        a_dead_service_is_no_failure
+        a_dead_service_is_no_failure the_wire_decides
     ]
     qwen: QWEN [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
@@ -66,7 +66,7 @@ crate::real::tests_of! {
         remote_mcp_servers_are_recorded prompts_arrive_as_written
         figures_and_models_are_those_served long_rules_arrive_or_are_not_claimed
         mcp_claims_agree_with_the_server a_recorded_session_comes_to_the_same
-        a_dead_service_is_no_failure
+        a_dead_service_is_no_failure the_wire_decides
     ]
     cline: CLINE [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
