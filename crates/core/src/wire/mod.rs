@@ -9,6 +9,7 @@ pub mod recording;
 pub mod sent_parts;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,8 +65,14 @@ pub enum ExchangeEnd {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Parameters {
-    /// The tools that the model is offered.
+    /// The number of tools that the model is offered.
     pub tools: u64,
+    /// Their names, sorted. They are kept once for a session, in [`Wire::tools`].
+    #[serde(skip)]
+    pub tool_names: Arc<[String]>,
+    /// The bytes of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_bytes: Option<u64>,
     /// The temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
@@ -203,6 +210,12 @@ pub struct Wire {
     /// tools are left out, if others have some: they are for titles and the like.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The names of the tools that the first request of the task offers, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// The bytes of the system prompt of that request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt_bytes: Option<u64>,
     /// The time in which at least one request was on its way.
     pub model_seconds: f64,
     /// The median time to the first byte of an answer; `null` if there was none.
@@ -245,7 +258,12 @@ impl Wire {
                 Some(status.as_deref().unwrap_or("none")),
             );
         }
-        for exchange in of_task(exchanges) {
+        let of_task = of_task(exchanges);
+        if let Some(first) = of_task.first() {
+            wire.tools = first.parameters.tool_names.to_vec();
+            wire.system_prompt_bytes = first.parameters.system_bytes;
+        }
+        for exchange in of_task {
             for (name, value) in exchange.parameters.named() {
                 count(
                     wire.parameters.entry(name.to_owned()).or_default(),
@@ -273,8 +291,9 @@ impl Wire {
 
     /// Masks the secrets in names that the agent and the service have chosen.
     pub(crate) fn mask(&mut self, mask: &Mask) {
-        for sent in &mut self.sent {
-            sent.name = mask.text(&sent.name);
+        let names = self.sent.iter_mut().map(|sent| &mut sent.name);
+        for name in names.chain(&mut self.tools) {
+            *name = mask.text(name);
         }
         let names = [
             &mut self.models_asked, &mut self.models_answered, &mut self.stop_reasons,

@@ -1,18 +1,10 @@
 //! The protocols in which models are asked, and where each has its figures.
 
-use serde::Deserialize;
 use serde_json::Value;
-use terca_core::text::excerpt::beginning;
 use terca_core::transcript::total;
 use terca_core::wire::{Exchange, ExchangeEnd, Parameters, WireTokens};
 
-use crate::http::LONGEST_TEXT;
-
-fn set(text: &mut Option<String>, value: &Value) {
-    if let Some(value) = value.as_str().filter(|value| !value.is_empty()) {
-        *text = Some(beginning(value, LONGEST_TEXT));
-    }
-}
+use crate::models::asked::{Asked, set};
 
 /// Takes the message of an error, if it is one.
 fn set_error(answer: &mut Exchange, error: &Value) {
@@ -54,14 +46,12 @@ impl Dialect {
 
     /// Returns the model that a request asks for, and its parameters.
     pub(crate) fn asked(self, path: &str, body: &[u8]) -> (Option<String>, Parameters) {
-        let asked: Asked = serde_json::from_slice(body).unwrap_or_default();
-        let parameters = asked.parameters();
+        let (model, parameters) = Asked::read(body);
         if self == Dialect::Gemini {
             let name = path.rsplit_once('/').map(|(_, name)| name);
             let model = name.and_then(|name| name.split_once(':'));
             return (model.map(|(model, _)| model.to_owned()), parameters);
         }
-        let model = asked.model.as_str().map(str::to_owned);
         (model, parameters)
     }
 
@@ -72,62 +62,6 @@ impl Dialect {
             Dialect::Responses => responses(event, answer),
             Dialect::Chat => chat(event, answer),
             Dialect::Gemini => gemini(event, answer),
-        }
-    }
-}
-
-/// The parts of a request that are read. A part that has another shape than expected counts as missing.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Asked {
-    model: Value,
-    tools: Value,
-    temperature: Value,
-    max_tokens: Value,
-    max_completion_tokens: Value,
-    max_output_tokens: Value,
-    /// Chat Completions.
-    reasoning_effort: Value,
-    /// Responses.
-    reasoning: Value,
-    /// Anthropic.
-    thinking: Value,
-    /// Anthropic.
-    output_config: Value,
-    /// Gemini.
-    #[serde(rename = "generationConfig")]
-    generation_config: Value,
-}
-
-impl Asked {
-    fn parameters(&self) -> Parameters {
-        let of_gemini = &self.generation_config;
-        let thinking = &of_gemini["thinkingConfig"];
-        // Gemini has lists of functions in its list of tools.
-        let tools = self.tools.as_array().into_iter().flatten();
-        let tools = tools.map(|tool| match &tool["functionDeclarations"] {
-            Value::Array(functions) => functions.len() as u64,
-            _ => 1,
-        });
-        let mut effort = None;
-        for named in [
-            &self.reasoning_effort, &self.reasoning["effort"], &self.output_config["effort"],
-            &thinking["thinkingLevel"],
-        ] {
-            set(&mut effort, named);
-        }
-        let budget = self.thinking["budget_tokens"].as_i64();
-        let most = [
-            &self.max_tokens, &self.max_completion_tokens, &self.max_output_tokens,
-            &of_gemini["maxOutputTokens"],
-        ];
-        let temperature = self.temperature.as_f64();
-        Parameters {
-            tools: tools.sum(),
-            temperature: temperature.or(of_gemini["temperature"].as_f64()),
-            effort,
-            thinking_budget: budget.or(thinking["thinkingBudget"].as_i64()),
-            max_tokens: most.into_iter().find_map(Value::as_u64),
         }
     }
 }
@@ -296,50 +230,5 @@ mod tests {
             Dialect::Chat.asked("/x", br#"{"model": 7, "tools": {}}"#),
             nothing
         );
-    }
-
-    #[test]
-    fn parameters_are_found_in_every_protocol() {
-        for (dialect, body, [tools, thinking, most], temperature, effort) in [
-            (
-                Dialect::Anthropic,
-                r#"{"tools": [{}, {}], "temperature": 1, "max_tokens": 8, "thinking": {"budget_tokens": 5}, "output_config": {"effort": "high"}}"#,
-                [2, 5, 8],
-                Some(1.0),
-                Some("high"),
-            ),
-            (
-                Dialect::Responses,
-                r#"{"tools": [{}], "max_output_tokens": 8, "reasoning": {"effort": "low"}}"#,
-                [1, 0, 8],
-                None,
-                Some("low"),
-            ),
-            (
-                Dialect::Chat,
-                r#"{"max_completion_tokens": 8, "temperature": 0.3, "reasoning_effort": "medium"}"#,
-                [0, 0, 8],
-                Some(0.3),
-                Some("medium"),
-            ),
-            (
-                Dialect::Gemini,
-                r#"{"tools": [{"functionDeclarations": [{}, {}, {}]}, {"googleSearch": {}}], "generationConfig":
-                   {"temperature": 0, "maxOutputTokens": 8, "thinkingConfig": {"thinkingBudget": 5}}}"#,
-                [4, 5, 8],
-                Some(0.0),
-                None,
-            ),
-        ] {
-            let (_, found) = dialect.asked("/x", body.as_bytes());
-            let expected = Parameters {
-                tools,
-                temperature,
-                effort: effort.map(str::to_owned),
-                thinking_budget: Some(thinking as i64).filter(|budget| *budget > 0),
-                max_tokens: Some(most),
-            };
-            assert_eq!(found, expected, "{dialect:?}");
-        }
     }
 }

@@ -141,7 +141,7 @@ impl Way {
     pub(crate) fn begin(
         &self,
         path: &str,
-        (model_asked, parameters): (Option<String>, Parameters),
+        (model_asked, mut parameters): (Option<String>, Parameters),
         body: &Bytes,
     ) -> Option<usize> {
         let mut hasher = DefaultHasher::new();
@@ -159,6 +159,11 @@ impl Way {
         let retry = log.entries.iter().any(|entry| {
             entry.request == request && entry.is_over && !entry.exchange.is_answered()
         });
+        // All requests of a session offer the same tools, mostly.
+        let before = log.entries.last().map(|entry| &entry.exchange.parameters);
+        if let Some(before) = before.filter(|it| it.tool_names == parameters.tool_names) {
+            parameters.tool_names = Arc::clone(&before.tool_names);
+        }
         log.entries.push(Entry {
             exchange: Exchange {
                 path: beginning(path, LONGEST_TEXT),

@@ -329,11 +329,58 @@ fn what_differs_beside_the_experiment_is_named() {
     project.terca(&["-n", "2"]).expect_status(0);
     let project = project.executable("agent.sh", &format!("{AGENT}ask two\n"));
     project.terca(&["-n", "2"]).expect_status(0);
-    let compared = project.terca(&["compare", "1", "2"]).stdout;
-    assert!(
-        compared.contains("the model is not the same on both sides"),
-        "{compared}"
+    for format in ["table", "markdown", "json"] {
+        let compared = project
+            .terca(&["compare", "1", "2", "--format", format])
+            .stdout;
+        assert!(
+            compared.contains("the model is not the same on both sides"),
+            "{format}: {compared}"
+        );
+    }
+}
+
+/// A tool that only one side has may be the reason, and is named in every view.
+#[test]
+fn another_list_of_tools_is_named() {
+    let model = model(&[("one", Scenario::saying("Hello."))]);
+    let arms = "experiments: [{name: control}, {name: ruled, env: {MORE: \"true\"}}]\n";
+    let agent = AGENT.replace(
+        r#""messages": ["#,
+        r#""messages": [{"role": "system", "content": "Be good."}, "#,
     );
+    let more = r#"body=${body/'"tools": ['/'"tools": [{"type": "function", "function": {"name": "search"}}, '}"#;
+    let agent = agent.replace(
+        "  exec 3<>",
+        &format!("  test -z \"$MORE\" || {more}\n  exec 3<>"),
+    );
+    let project = suite(&model, "", &format!("{METER}{arms}"))
+        .executable("agent.sh", &format!("{agent}ask one\n"));
+    let shown = project.terca(&["-n", "2"]).expect_status(0).stdout;
+    let said = "the list of tools is not the same on both sides: also search with";
+    assert!(shown.contains(said), "{shown}");
+    let results = project.results();
+    let warnings = results["summary"]["comparisons"][0]["warnings"].to_string();
+    assert!(warnings.contains("no other with `control`"), "{warnings}");
+    let wires = results["trials"].as_array().unwrap().iter();
+    let wires = wires.map(|trial| &trial["wire"]);
+    assert!(
+        wires
+            .clone()
+            .any(|wire| wire["tools"] == json!(["search", "t"]))
+    );
+    assert!(wires.clone().all(|wire| wire["systemPromptBytes"] == 8));
+    project
+        .terca(&["report", "--markdown", "run.md", "--html", "run.html"])
+        .expect_status(0);
+    for page in ["run.md", "run.html"] {
+        let page = project.read(page);
+        assert!(
+            page.to_lowercase()
+                .contains("the list of tools is not the same on both sides")
+        );
+    }
+    project.terca(&["verify"]).expect_status(0);
 }
 
 /// An agent that does not come to its model is at fault itself.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::pairs::{Cell, Scope};
 use crate::agent::delivery::is_same_model;
+use crate::run::outcome::TrialReport;
 use crate::run::state::Trial;
 use crate::text::prose;
 
@@ -39,6 +40,67 @@ struct Side {
     models: BTreeSet<String>,
     /// Parameters of requests by name, with their values.
     parameters: BTreeMap<String, BTreeSet<String>>,
+    tools: Tools,
+}
+
+/// The tools that the trials of an arm offered to the model.
+#[derive(Debug, Default)]
+struct Tools {
+    /// Those of every trial that offered some; `None` if there was no such trial.
+    always: Option<BTreeSet<String>>,
+    /// Those of any trial.
+    ever: BTreeSet<String>,
+    /// The MCP servers and skills that were there, which have tools of their own.
+    extensions: BTreeSet<String>,
+    /// The names of servers and of their tools.
+    of_servers: BTreeSet<String>,
+}
+
+impl Tools {
+    fn add(&mut self, report: &TrialReport) {
+        let offered = report.wire.iter().flat_map(|wire| &wire.tools);
+        let offered: BTreeSet<String> = offered.cloned().collect();
+        if !offered.is_empty() {
+            self.ever.extend(offered.iter().cloned());
+            let always = match self.always.take() {
+                Some(always) => always.intersection(&offered).cloned().collect(),
+                None => offered,
+            };
+            self.always = Some(always);
+        }
+        let delivery = &report.delivery;
+        let skills = delivery.skills.iter().map(|skill| skill.path.clone());
+        self.extensions.extend(skills);
+        for (server, seen) in &delivery.mcp_servers {
+            self.extensions.insert(server.clone());
+            let tools = seen.tap.iter().flat_map(|tap| tap.tools.keys());
+            self.of_servers
+                .extend(tools.chain([server]).map(|name| letters(name)));
+        }
+    }
+
+    /// Returns the tools that all trials here and none there offered. A side with more servers or skills has more tools.
+    fn only_here(&self, other: &Tools) -> BTreeSet<String> {
+        let (Some(always), Some(_)) = (&self.always, &other.always) else {
+            return BTreeSet::new();
+        };
+        if !self.extensions.is_subset(&other.extensions) {
+            return BTreeSet::new();
+        }
+        let is_of_server = |tool: &&String| {
+            let tool = letters(tool);
+            let mut names = self.of_servers.iter().chain(&other.of_servers);
+            names.any(|name| tool.contains(name))
+        };
+        let only = always.difference(&other.ever);
+        only.filter(|tool| !is_of_server(tool)).cloned().collect()
+    }
+}
+
+/// Returns a name without what each agent puts between its words.
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 impl Side {
@@ -58,6 +120,7 @@ impl Side {
         self.asked.insert((head.agent.clone(), head.model.clone()));
         self.versions.extend(report.agent_version.clone());
         self.models.extend(report.delivery.model_observed.clone());
+        self.tools.add(report);
         let parameters = report.wire.iter().flat_map(|wire| &wire.parameters);
         for (name, values) in parameters {
             // Requests beside the task may have others, so that of most requests counts.
@@ -99,6 +162,17 @@ impl Side {
         {
             let of = |side: &Side| side.parameters.get(name).unwrap_or(&none).clone();
             differ(name, &of(self), &of(other));
+        }
+        let only = [
+            self.tools.only_here(&other.tools),
+            other.tools.only_here(&self.tools),
+        ];
+        if only.iter().any(|tools| !tools.is_empty()) {
+            let values = only.map(|tools| match tools.is_empty() {
+                true => "no other".to_owned(),
+                false => format!("also {}", words(&tools)),
+            });
+            found.push(("the list of tools".to_owned(), values));
         }
         found
     }

@@ -11,7 +11,7 @@ case "$prompt" in *odd*) if [ -f GEMINI.md ]; then touch done; fi ;; *) touch do
 bash -c 'rest=${GOOGLE_GEMINI_BASE_URL#http://}; host=${rest%%/*}; exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
 tools="[{\"functionDeclarations\": [{\"name\": \"t\"}]}]"
 said="[{\"role\": \"user\", \"parts\": [{\"text\": \"scenario:docs\"}]}]"
-body="{\"contents\": $said, \"tools\": $tools, \"generationConfig\": {\"temperature\": 0.5}}"
+body="{\"systemInstruction\": {\"parts\": [{\"text\": \"Be good.\"}]}, \"contents\": $said, \"tools\": $tools, \"generationConfig\": {\"temperature\": 0.5}}"
 printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %s\r\n\r\n%s" "${rest#*/}" ${#body} "$body" >&3
 cat <&3 >/dev/null'
 echo tool mcp_docs_search
