@@ -18,6 +18,11 @@ const ADDRESS_ENDS: [&str; 2] = ["_BASE_URL", "_API_BASE"];
 /// The ends of variables that have the key of the service whose address has the same beginning.
 const KEY_ENDS: [&str; 3] = ["_API_KEY", "_AUTH_TOKEN", "_TOKEN"];
 
+/// Returns whether a variable of this name has the key of a service.
+pub fn is_key_variable(name: &str) -> bool {
+    KEY_ENDS.iter().any(|end| name.ends_with(end))
+}
+
 /// The addresses and keys of an agent that are replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Redirect {

@@ -6,6 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::agent::access::Access;
+use terca_core::agent::redirect::is_key_variable;
 use terca_core::agent::{FilesYield, Profile, provider_of};
 use terca_core::text::prose;
 
@@ -145,6 +146,10 @@ pub fn access(
             .any(|ending| name.ends_with(ending));
         if is_address || profile.setting_variables.contains(&name.as_str()) {
             access.add_variable(name, value);
+        }
+        // Nobody but the suite gives a key to a program that it names.
+        if profile.takes_command && is_key_variable(name) && !value.is_empty() {
+            access.credentials.push(format!("${name}"));
         }
     }
     if let Some(config) = config {

@@ -4,7 +4,6 @@ use crate::agent::prelude::*;
 
 use super::AUTH_REQUIRED;
 use super::tools::ToolCalls;
-use super::usage;
 use crate::agent::errors::by_status;
 use crate::agent::errors::classify;
 use crate::text::prose;
@@ -28,8 +27,6 @@ pub(super) struct AcpStream {
     plan: String,
     /// Methods that the agent asked for in vain.
     refused: Vec<String>,
-    /// The figures that the agent tells in the protocol.
-    told: Usage,
     /// True if the session has begun.
     is_ready: bool,
     /// The last event of the session: its end, or what keeps it from going on.
@@ -69,9 +66,6 @@ impl AcpStream {
                     session.notice(format!("plan: {plan}"));
                     self.plan = plan;
                 }
-            }
-            "usage_update" => {
-                self.told.cost_usd = usage::cost(&update["cost"]).or(self.told.cost_usd);
             }
             _ => {}
         }
@@ -166,7 +160,6 @@ impl Protocol for AcpStream {
             "end" => {
                 self.calls.release(session);
                 session.flush();
-                self.told = usage::of_prompt(&event).or(self.told);
                 self.outcome = Some(event);
             }
             _ => {}
@@ -186,9 +179,10 @@ impl Protocol for AcpStream {
         }
     }
 
+    /// The protocol has no figures of a session that mean the same for all agents: some tell those of the last request.
     fn usage(&self, session: &Session) -> Usage {
         let own = self.own.as_ref().map(|own| own.usage(session));
-        own.unwrap_or_default().or(self.told).or(session.counted(0))
+        own.unwrap_or_default().or(session.counted(0))
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {
