@@ -367,6 +367,124 @@ on_new() {
     assert_eq!(trial["delivery"]["mcpServers"]["docs"]["status"], "failed");
 }
 
+/// A registry with an agent of each kind, and agents that cannot be started.
+fn registry() -> String {
+    let platform = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let platform = format!("{platform}-{}", std::env::consts::ARCH);
+    let archive = "https://example.com/tool.tar.gz";
+    let entry = |id: &str, distribution: Value| json!({"id": id, "name": id, "version": "1.0.0", "distribution": distribution});
+    let own = json!({"cmd": "./bin/agent.sh", "archive": archive, "args": ["--acp", "two words"], "env": {"GREETING": "it's me"}});
+    json!({"version": "1.0.0", "agents": [
+        entry("packed", json!({"npx": {"package": "@example/packed@1.2.3", "args": ["--acp"]}})),
+        entry("snake", json!({"uvx": {"package": "snake==1.2.3"}})),
+        entry("own", json!({"binary": {&platform: own}})),
+        entry("absent", json!({"binary": {&platform: {"cmd": "./absent-agent", "archive": archive}}})),
+        entry("foreign", json!({"binary": {"plan9-mips": {"cmd": "agent", "archive": archive}}})),
+    ]})
+    .to_string()
+}
+
+/// Returns a suite with an agent of the registry.
+fn listed(agent: &str) -> Project {
+    project()
+        .file("registry.json", registry())
+        .file(
+            "terca.yaml",
+            format!("environments:\n  - name: mine\n    agent: {agent}\nevals:\n  - name: task\n    prompt: go\n    tests: [{{fileExists: done}}]\n"),
+        )
+}
+
+#[test]
+fn an_agent_of_the_registry_is_started() {
+    let script = "printf '%s|' \"$GREETING\" \"$@\" >started.txt";
+    let suite = listed("{name: acp, registry: registry.json, id: own}")
+        .executable("bin/agent.sh", &format!("{AGENT}{script}\nlisten\n"));
+    suite.terca(&[]).expect_status(0);
+    let started = suite.trial_file("workspace/started.txt");
+    assert_eq!(started, "it's me|--acp|two words|");
+
+    // In place of the programs that would download the agents.
+    for (id, runner, words) in [
+        (
+            "packed",
+            "npx",
+            "--prefer-offline|-y|@example/packed@1.2.3|--acp|",
+        ),
+        ("snake", "uvx", "snake==1.2.3|"),
+    ] {
+        let suite = listed(&format!("{{name: acp, registry: registry.json, id: {id}}}"));
+        let runs =
+            |script: &str| format!("{AGENT}printf '%s|' \"$@\" >started.txt\n{script}\nlisten\n");
+        let suite = suite.executable(&format!("programs/{runner}"), &runs(""));
+        let path = format!("{}:/usr/bin:/bin", suite.path("programs"));
+        let suite = suite.env("PATH", &path);
+        suite.terca(&[]).expect_status(0);
+        assert_eq!(suite.trial_file("workspace/started.txt"), words);
+
+        let suite = suite.executable(
+            &format!("programs/{runner}"),
+            &runs("echo 'no network' >&2; exit 1"),
+        );
+        suite.terca(&[]).expect_status(3);
+        let message = suite.only_trial()["error"]["message"].to_string();
+        assert!(message.contains("no network"), "{message}");
+        assert!(
+            message.contains(&format!("`{runner}` downloads the agent")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn an_agent_that_the_registry_cannot_start_is_told_with_its_place() {
+    for (agent, words) in [
+        (
+            "{name: acp, registry: other.json, id: own}",
+            "the registry `other.json` does not exist",
+        ),
+        (
+            "{name: acp, registry: terca.yaml, id: own}",
+            "`terca.yaml` is no registry of ACP agents",
+        ),
+        (
+            "{name: acp, registry: registry.json, id: snaek}",
+            "did you mean `snake`?",
+        ),
+        (
+            "{name: acp, registry: registry.json, id: zzz}",
+            "it has `packed`, `snake`, `own`, `absent` and `foreign`",
+        ),
+        (
+            "{name: acp, registry: registry.json, id: absent}",
+            "Terca downloads no programs: unpack https://example.com/tool.tar.gz",
+        ),
+        (
+            "{name: acp, registry: registry.json, id: foreign}",
+            "it has neither a package nor a program for ",
+        ),
+        (
+            "{name: acp, registry: registry.json}", "`registry` and `id` belong together",
+        ),
+        (
+            "{name: acp, registry: registry.json, id: own, command: x}",
+            "not both",
+        ),
+        (
+            "{name: codex, registry: registry.json, id: own}",
+            "the agent `codex` takes no `registry`",
+        ),
+    ] {
+        let outcome = listed(agent).terca(&["check"]);
+        assert_ne!(outcome.status, 0, "{agent}");
+        let shown = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(shown.contains(words), "{agent}: {shown}");
+        assert!(shown.contains("terca.yaml:3:"), "{shown}");
+    }
+}
+
 #[test]
 fn it_needs_a_command_and_takes_no_settings() {
     for (agent, words) in [

@@ -32,6 +32,7 @@ pub(super) static AGENT: Agent = Agent {
         version_args: &[],
         install: Some("check the `command` of the agent"),
         takes_command: true,
+        takes_registry: true,
         services: COMMON_SERVICES,
         skills_dir: ".agents/skills",
         skippable: stream::SKIPPABLE,
@@ -42,7 +43,7 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    protocol: |_| Box::new(AcpStream::default()),
+    protocol: |inputs| Box::new(AcpStream::of_command(inputs.command.unwrap_or_default())),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {

@@ -20,6 +20,8 @@ const MOST_NOISE: usize = 3;
 pub(super) struct AcpStream {
     /// The reader of the agent's session file and its standard error, where it has an adapter of its own.
     own: Option<Box<dyn Protocol>>,
+    /// The program that downloads the agent, where its command begins with one.
+    downloader: Option<&'static str>,
     calls: ToolCalls,
     /// The first lines that are no messages.
     noise: Vec<String>,
@@ -38,6 +40,17 @@ impl AcpStream {
     pub(super) fn of(own: Box<dyn Protocol>) -> Self {
         AcpStream {
             own: Some(own),
+            ..AcpStream::default()
+        }
+    }
+
+    /// Returns the stream of an agent that this command starts.
+    pub(super) fn of_command(command: &str) -> Self {
+        let mut words = command.split_whitespace();
+        let program = words.find(|word| !word.contains('='));
+        let downloaders = ["npx", "uvx"].into_iter();
+        AcpStream {
+            downloader: downloaders.into_iter().find(|it| Some(*it) == program),
             ..AcpStream::default()
         }
     }
@@ -81,6 +94,12 @@ impl AcpStream {
         if !self.is_ready && !self.noise.is_empty() {
             let printed = prose::quoted_list(&self.noise, "and");
             said = format!("{said} (it printed {printed})");
+        }
+        if let Some(downloader) = self.downloader.filter(|_| !self.is_ready) {
+            said = format!(
+                "{said}; `{downloader}` downloads the agent in each trial: install its package and write its program as `command`, \
+                 or let the trial reach the package's registry with `allow`"
+            );
         }
         said
     }
