@@ -141,9 +141,11 @@ pub fn access(
     };
     for (name, value) in env {
         // The suite may lead any agent elsewhere, also one whose variables Terca does not know.
+        let mut services = profile.services.iter();
         let is_address = ["_BASE_URL", "_API_BASE"]
             .iter()
-            .any(|ending| name.ends_with(ending));
+            .any(|ending| name.ends_with(ending))
+            || services.any(|service| service.address == name);
         if is_address || profile.setting_variables.contains(&name.as_str()) {
             access.add_variable(name, value);
         }

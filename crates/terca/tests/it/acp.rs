@@ -367,6 +367,41 @@ on_new() {
     assert_eq!(trial["delivery"]["mcpServers"]["docs"]["status"], "failed");
 }
 
+#[test]
+fn the_gateway_leads_an_agent_or_leaves_its_key_alone() {
+    let own = r#"{"provider":{"mine":{"options":{"baseURL":"http://127.0.0.1:9/v1"}}}}"#;
+    for (variable, value, leads, words) in [
+        (
+            "OPENAI_HOST", "http://127.0.0.1:9", true, "`OPENAI_HOST` led the agent",
+        ),
+        (
+            "OPENCODE_CONFIG_CONTENT",
+            own,
+            false,
+            "it cannot lead the address in `OPENCODE_CONFIG_CONTENT`",
+        ),
+        ("MISTRAL_API_KEY", "sk-other", true, "`gateway: off`"),
+    ] {
+        let script = "echo \"$OPENAI_API_KEY $OPENAI_HOST $MISTRAL_API_KEY\" >given.txt";
+        let environment =
+            format!("    env: {{OPENAI_API_KEY: sk-very-secret, {variable}: '{value}'}}\n");
+        let project = suite(script, &environment);
+        project.terca(&["--gateway", "meter"]).expect_status(0);
+        let given = project.trial_file("workspace/given.txt");
+        // A token of the gateway goes to the gateway, and a key that is not led stays.
+        assert_eq!(given.starts_with("terca-"), leads, "{given}");
+        assert_eq!(given.contains(" http://127.0.0.1:"), leads, "{given}");
+        assert!(!given.contains("127.0.0.1:9 "), "{given}");
+        assert_eq!(
+            given.ends_with("sk-other\n"),
+            variable == "MISTRAL_API_KEY",
+            "{given}"
+        );
+        let notes = project.only_trial()["notes"].to_string();
+        assert!(notes.contains(words), "{notes}");
+    }
+}
+
 /// A registry with an agent of each kind, and agents that cannot be started.
 fn registry() -> String {
     let platform = match std::env::consts::OS {
