@@ -40,17 +40,30 @@ pub(super) mod usual {
     pub const GEMINI: &str = "https://generativelanguage.googleapis.com";
 }
 
-/// The services that programs of any kind are led to by these variables.
+/// The services that programs of any kind are led to by these variables. A program that is given one of two names for an address
+/// is not given the other.
 pub(super) const COMMON_SERVICES: &[ModelService] = &[
-    ModelService::new(
-        &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-        "ANTHROPIC_BASE_URL",
-        usual::ANTHROPIC,
-    ),
-    ModelService::new(&["OPENAI_API_KEY"], "OPENAI_BASE_URL", usual::OPENAI_V1),
+    ModelService {
+        unless: &["ANTHROPIC_HOST"],
+        ..ModelService::new(ANTHROPIC_KEYS, "ANTHROPIC_BASE_URL", usual::ANTHROPIC)
+    },
+    ModelService {
+        unless: &["ANTHROPIC_BASE_URL"],
+        ..ModelService::new(ANTHROPIC_KEYS, "ANTHROPIC_HOST", usual::ANTHROPIC)
+    },
+    ModelService {
+        unless: &["OPENAI_HOST"],
+        ..ModelService::new(&["OPENAI_API_KEY"], "OPENAI_BASE_URL", usual::OPENAI_V1)
+    },
+    ModelService {
+        unless: &["OPENAI_BASE_URL"],
+        ..ModelService::new(&["OPENAI_API_KEY"], "OPENAI_HOST", usual::OPENAI)
+    },
     ModelService::new(
         &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         "GOOGLE_GEMINI_BASE_URL",
         usual::GEMINI,
     ),
 ];
+
+const ANTHROPIC_KEYS: &[&str] = &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];

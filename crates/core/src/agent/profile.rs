@@ -28,6 +28,8 @@ pub struct Profile {
     pub install: Option<&'static str>,
     /// True if suites write it as `{name, command}`, with a command of their own.
     pub takes_command: bool,
+    /// True if a file in the format of the ACP registry may say its command.
+    pub takes_registry: bool,
     /// True if its output is a stream of events, for its decoder rather than for people.
     pub streams_events: bool,
     /// True if its standard error is a log for its makers, which is kept in its own file alone.
@@ -86,6 +88,7 @@ impl Profile {
         package: None,
         install: None,
         takes_command: false,
+        takes_registry: false,
         streams_events: true,
         logs_to_stderr: false,
         rules_file: "AGENTS.md",

@@ -18,6 +18,11 @@ const ADDRESS_ENDS: [&str; 2] = ["_BASE_URL", "_API_BASE"];
 /// The ends of variables that have the key of the service whose address has the same beginning.
 const KEY_ENDS: [&str; 3] = ["_API_KEY", "_AUTH_TOKEN", "_TOKEN"];
 
+/// Returns whether a variable of this name has the key of a service.
+pub fn is_key_variable(name: &str) -> bool {
+    KEY_ENDS.iter().any(|end| name.ends_with(end))
+}
+
 /// The addresses and keys of an agent that are replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Redirect {
@@ -27,6 +32,9 @@ pub struct Redirect {
     pub keys: Vec<ServiceKey>,
     /// The variables with credentials that stay as they are, since their service is not known.
     pub untouched: Vec<String>,
+    /// The variables that have settings with the address of a service, which cannot be led. The keys of a program that has one are for
+    /// that service, and stay as they are.
+    pub elsewhere: Vec<String>,
     /// The places of addresses, as [`ModelService`] has them, with the index of the origin and what follows it.
     addresses: Vec<(String, usize, String)>,
     renamed: Vec<(&'static str, &'static str)>,
@@ -57,8 +65,15 @@ impl Redirect {
             }
         }
         let (keys, without_key) = keys_in_settings(config.unwrap_or(&Value::Null), &in_settings);
+        if profile.takes_command {
+            let with_address = env.iter().filter(|(_, value)| has_address(value));
+            redirect.elsewhere = with_address.map(|(name, _)| name.clone()).collect();
+        }
+        let may_guess = redirect.elsewhere.is_empty();
         let mut known: Vec<(String, usize)> = Vec::new();
-        for service in profile.services {
+        let mut services: Vec<&ModelService> = profile.services.iter().collect();
+        services.retain(|service| may_guess || env.contains_key(service.address));
+        for service in services {
             if let Some(origin) = redirect.add_service(service, env, config) {
                 let keys = service.keys.iter();
                 known.extend(keys.map(|key| ((*key).to_owned(), origin)));
@@ -75,7 +90,8 @@ impl Redirect {
             }
         }
         for (name, value) in env.iter().filter(|(_, value)| !value.is_empty()) {
-            let is_credential = profile.credential_variables.contains(&&**name);
+            let is_credential = profile.credential_variables.contains(&&**name)
+                || !may_guess && is_key_variable(name);
             let own = known.iter().filter(|(key, _)| key == name);
             let mut origins: BTreeSet<usize> = own.map(|(_, origin)| *origin).collect();
             if is_credential {
@@ -95,6 +111,12 @@ impl Redirect {
             redirect.add_key(&key, origins);
         }
         redirect
+    }
+
+    /// Returns the variables by which the agent is led.
+    pub fn variables(&self) -> Vec<&str> {
+        let places = self.addresses.iter().map(|(place, _, _)| place.as_str());
+        places.filter(|place| !place.starts_with('/')).collect()
     }
 
     /// Returns whether there is no service that the agent could be led away from.
@@ -249,6 +271,15 @@ fn split(address: &str) -> Option<(String, String)> {
     let is_http = origin.starts_with("http://") || origin.starts_with("https://");
     let is_path = path.is_empty() || path.starts_with('/') && !path.contains(['?', '#']);
     (is_http && is_path).then(|| (origin, path.to_owned()))
+}
+
+/// Returns whether a text is a document with the address of a service, such as the settings that some agents take from a variable.
+fn has_address(text: &str) -> bool {
+    let is_document = text.trim_start().starts_with('{');
+    let document = is_document.then(|| serde_json::from_str(text).ok());
+    let document: Value = document.flatten().unwrap_or_default();
+    let mut texts = texts_of(&document).into_iter();
+    texts.any(|(place, text)| is_place_of_address(&place) && split(text).is_some())
 }
 
 /// Returns the keys that an agent's settings have, with the origins of the services next to them, and the origins of the
@@ -446,6 +477,48 @@ mod tests {
         assert_eq!(env["MY_API_KEY"], "token-0");
         assert_eq!(env["MY_BASE_URL"], "http://127.0.0.1:7/t/0/api");
         assert_eq!(env["PATH"], "/bin");
+    }
+
+    #[test]
+    fn one_name_of_an_address_is_enough() {
+        for (given, other) in [
+            ("OPENAI_HOST", "OPENAI_BASE_URL"),
+            ("OPENAI_BASE_URL", "OPENAI_HOST"),
+        ] {
+            let env = [(given, "http://10.0.0.1"), ("OPENAI_API_KEY", "sk-secret")];
+            let (redirect, env, _) = redirected("acp", &env, None);
+            assert_eq!(redirect.origins, ["http://10.0.0.1"]);
+            assert_eq!(env[given], "http://127.0.0.1:7/t/0");
+            assert_eq!(env["OPENAI_API_KEY"], "token-0");
+            assert_eq!(env.get(other), None);
+        }
+        let (_, env, _) = redirected("acp", &[("OPENAI_API_KEY", "sk-secret")], None);
+        assert_eq!(env["OPENAI_HOST"], "http://127.0.0.1:7/t/0");
+        assert_eq!(env["OPENAI_BASE_URL"], "http://127.0.0.1:7/t/0/v1");
+    }
+
+    #[test]
+    fn a_key_for_an_address_that_cannot_be_led_is_left_alone() {
+        let settings = r#"{"provider": {"mine": {"options": {"baseURL": "http://10.0.0.1/v1"}}}}"#;
+        let own = ("OPENCODE_CONFIG_CONTENT", settings);
+        let env = [own, ("OPENAI_API_KEY", "sk-secret")];
+        let (redirect, after, _) = redirected("acp", &env, None);
+        assert!(redirect.is_empty());
+        assert_eq!(redirect.elsewhere, ["OPENCODE_CONFIG_CONTENT"]);
+        assert_eq!(after["OPENAI_API_KEY"], "sk-secret");
+
+        // A service that the suite names is led, and has the key of its name.
+        let env = [
+            own,
+            ("OPENAI_API_KEY", "sk-secret"),
+            ("MY_BASE_URL", "http://10.0.0.2"),
+            ("MY_API_KEY", "sk-mine"),
+        ];
+        let (redirect, after, _) = redirected("command", &env, None);
+        assert_eq!(redirect.origins, ["http://10.0.0.2"]);
+        assert_eq!(redirect.untouched, ["OPENAI_API_KEY"]);
+        assert_eq!(after["OPENAI_API_KEY"], "sk-secret");
+        assert_eq!(after["MY_API_KEY"], "token-0");
     }
 
     #[test]

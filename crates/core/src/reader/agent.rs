@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use serde_json::json;
 
+use super::acp_registry;
 use super::context::missing;
 use super::patterns::in_workspace;
 use super::values::filled_text;
@@ -44,7 +45,15 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
             filled_text().called("a path in the workspace"),
             "For the agents `command` and `acp`: the file that it reads its rules from. Default: `AGENTS.md`.",
         );
+        let registry = fields.optional(
+            "registry",
+            filled_text().called("a path"),
+            "For the agent `acp`, in place of `command`: a file in the format of the ACP registry. Relative to the YAML file.",
+        );
+        let id = fields.optional("id", filled_text(), "The id of the agent in `registry`.");
         let own = Own {
+            registry,
+            id,
             command,
             program,
             rules_file,
@@ -69,6 +78,8 @@ pub(crate) fn agent_settings() -> Kind<Node> {
 /// The parts of an agent that are the user's own.
 #[derive(Default)]
 struct Own {
+    registry: Option<Located<String>>,
+    id: Option<Located<String>>,
     command: Option<Located<String>>,
     program: Option<Located<String>>,
     rules_file: Option<Located<String>>,
@@ -83,6 +94,10 @@ fn choose(
         return reader.refuse(unknown(name));
     };
     let mut choice = AgentChoice::of(agent);
+    if let Some(part) = own.registry.as_ref().or(own.id.as_ref()) {
+        choice.command = Some(from_registry(name, part, own, agent.profile(), reader)?);
+        return finished(name, choice, own, reader);
+    }
     match (agent.profile().takes_command, &own.command) {
         (true, Some(command)) => choice.command = Some(anchored(command, reader)?),
         (false, None) => {}
@@ -107,6 +122,16 @@ fn choose(
             );
         }
     }
+    finished(name, choice, own, reader)
+}
+
+/// Returns a choice with the program and the rules file that the user has for it.
+fn finished(
+    name: &Located<String>,
+    mut choice: AgentChoice,
+    own: &Own,
+    reader: &mut Reader<'_>,
+) -> Option<Located<AgentChoice>> {
     if let Some(program) = &own.program {
         let program = own_program(name, program, choice.agent.profile(), reader)?;
         // An empty variable names no program.
@@ -121,6 +146,33 @@ fn choose(
         )?);
     }
     Some(Located::new(choice, name.place))
+}
+
+/// Returns the command of an agent that a registry lists. `part` is one of the keys that say so.
+fn from_registry(
+    name: &Located<String>,
+    part: &Located<String>,
+    own: &Own,
+    profile: &Profile,
+    reader: &mut Reader<'_>,
+) -> Option<String> {
+    let example = "write `agent: {name: acp, registry: registry.json, id: my-agent}`";
+    let problem = match (&own.registry, &own.id, &own.command) {
+        _ if !profile.takes_registry => takes_no(name, "registry")
+            .at(part.place, "only the agent `acp` has a registry")
+            .help(example),
+        (_, _, Some(command)) => Diagnostic::error(
+            Code::ConflictingKeys,
+            "an agent has a `command` or a `registry`, not both",
+        )
+        .at(command.place, "the registry says how to start the agent")
+        .help("remove `command`, or remove `registry` and `id`"),
+        (Some(registry), Some(id), None) => return acp_registry::command(registry, id, reader),
+        _ => Diagnostic::error(Code::MissingKey, "`registry` and `id` belong together")
+            .at(part.place, "the other one is missing")
+            .help(example),
+    };
+    reader.refuse(problem)
 }
 
 fn takes_no(name: &Located<String>, key: &str) -> Diagnostic {

@@ -5,6 +5,7 @@
 //! when the declaration is *described* instead, makes its entry of the JSON Schema and its row of the reference
 //! ([`describe`]). So the three cannot differ.
 
+mod acp_registry;
 pub(crate) mod agent;
 mod context;
 pub(crate) mod describe;

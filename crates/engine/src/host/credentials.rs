@@ -6,6 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use terca_core::agent::access::Access;
+use terca_core::agent::redirect::is_key_variable;
 use terca_core::agent::{FilesYield, Profile, names_variable, provider_of};
 use terca_core::text::prose;
 
@@ -174,11 +175,17 @@ pub fn access(
     };
     for (name, value) in env {
         // The suite may lead any agent elsewhere, also one whose variables Terca does not know.
+        let mut services = profile.services.iter();
         let is_address = ["_BASE_URL", "_API_BASE"]
             .iter()
-            .any(|ending| name.ends_with(ending));
+            .any(|ending| name.ends_with(ending))
+            || services.any(|service| service.address == name);
         if is_address || profile.setting_variables.contains(&name.as_str()) {
             access.add_variable(name, value);
+        }
+        // Nobody but the suite gives a key to a program that it names.
+        if profile.takes_command && is_key_variable(name) && !value.is_empty() {
+            access.credentials.push(format!("${name}"));
         }
     }
     if let Some(config) = config {

@@ -441,10 +441,9 @@ fn an_agent_that_asks_no_model_is_noted() {
     let project = suite(&model, "", METER);
     project.terca(&[]).expect_status(0);
     let trial = project.only_trial();
-    assert_eq!(
-        notes(&trial),
-        ["no request to a model passed through the gateway"]
-    );
+    let note = "no request to a model passed through the gateway, to which `OPENAI_BASE_URL` led the agent: for one that reads \
+                its address elsewhere, write `gateway: off`, and its host in `allow`";
+    assert_eq!(notes(&trial), [note]);
     assert_eq!(trial["stats"]["requests"], Value::Null);
 }
 

@@ -11,6 +11,14 @@ use terca_testkit::{Action, ModelServer, Request, Scenario, Script, Turn};
 // What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
 crate::real::tests_of! {
     "needs bwrap, Node and npm";
+    acp_claude: ACP_CLAUDE [contained_and_metered the_wire_decides]
+    acp_codex: ACP_CODEX [contained_and_metered the_wire_decides_at_once]
+    acp_copilot: ACP_COPILOT [contained_and_metered]
+    acp_gemini: ACP_GEMINI [contained_and_metered]
+    acp_goose: ACP_GOOSE [contained_and_metered the_wire_decides]
+    acp_kilo: ACP_KILO [contained_and_metered]
+    acp_opencode: ACP_OPENCODE [contained_and_metered]
+    acp_qwen: ACP_QWEN [contained_and_metered]
     claude: CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests]
     codex: CODEX [contained_and_metered the_wire_decides options_reach_the_requests]
     gemini: GEMINI [contained_and_metered the_wire_decides options_reach_the_requests]

@@ -18,7 +18,9 @@ mod opencode;
 mod pi;
 mod qwen_code;
 
-pub use acp::{ACP_GEMINI, ACP_QWEN};
+pub use acp::{
+    ACP_CLAUDE, ACP_CODEX, ACP_COPILOT, ACP_GEMINI, ACP_GOOSE, ACP_KILO, ACP_OPENCODE, ACP_QWEN,
+};
 pub use aider::AIDER;
 pub use claude_code::CLAUDE;
 pub use cline::CLINE;
@@ -50,7 +52,8 @@ pub const ALL: [RealAgent; 14] = [
 /// What is particular to an agent in tests.
 #[derive(Debug, Clone, Copy)]
 pub struct RealAgent {
-    /// As Terca calls it. Without `acp:` the directory with its lock file is called so, too.
+    /// As Terca calls it. The directory with its lock file is called so, too: without `acp:`, or as the program that speaks the
+    /// protocol for it.
     pub name: &'static str,
     pub model: &'static str,
     /// What it calls that model when it asks for it.
@@ -101,9 +104,14 @@ impl RealAgent {
 
     pub(crate) fn package(&self) -> Package {
         let profile = self.profile();
+        let program = profile.program.expect("an agent with a program");
+        let adapter = agent::find(self.program_name()).expect("an agent with an adapter");
         Package {
-            name: self.program_name(),
-            program: profile.program.expect("an agent with a program"),
+            name: match adapter.profile().package == profile.package {
+                true => self.program_name(),
+                false => program,
+            },
+            program,
             version: profile.tested_version,
             version_args: profile.version_args,
             source: profile.package.expect("an agent with a package"),

@@ -4,8 +4,8 @@
 //! agent's command, and prints the session, an event on a line, which the decoder here reads like the stream of any other agent. So
 //! limits, sandboxes, tails and kills are the same for all agents.
 //!
-//! Two facts shape this adapter: the protocol has no name for a tool, only a title and a kind; and it has no field for the tokens of a session
-//! that all agents fill, so the figures often come from the gateway or from an agent's own session file.
+//! Two facts shape this adapter: the protocol has no name for a tool, only a title and a kind; and its field for tokens means
+//! another thing for each agent, so the figures come from the gateway or from an agent's own session file.
 //!
 //! Rejected: the crate `agent-client-protocol`. Its types turn on `preserve_order` of `serde_json` for the whole program, which
 //! changes the order of the keys in all files that Terca writes, and with it their fingerprints. Its connection is async, and
@@ -15,7 +15,6 @@ mod known;
 mod settings;
 mod stream;
 mod tools;
-mod usage;
 
 use super::prelude::*;
 
@@ -33,6 +32,7 @@ pub(super) static AGENT: Agent = Agent {
         version_args: &[],
         install: Some("check the `command` of the agent"),
         takes_command: true,
+        takes_registry: true,
         services: COMMON_SERVICES,
         skills_dir: ".agents/skills",
         skippable: stream::SKIPPABLE,
@@ -43,11 +43,12 @@ pub(super) static AGENT: Agent = Agent {
         ..Profile::USUAL
     },
     invocation,
-    protocol: |_| Box::new(AcpStream::default()),
+    protocol: |inputs| Box::new(AcpStream::of_command(inputs.command.unwrap_or_default())),
 };
 
 fn invocation(inputs: &Inputs<'_>) -> Invocation {
-    let (launch, file) = through_client(inputs, Launch::command(inputs), inputs.model);
+    let agent = Launch::command(inputs);
+    let (launch, file) = through_client(inputs, agent, inputs.model, &Value::Null);
     Invocation {
         files: vec![file],
         ..Invocation::of(launch, &[])
@@ -55,10 +56,15 @@ fn invocation(inputs: &Inputs<'_>) -> Invocation {
 }
 
 /// Returns the start of an agent by way of the client, and the client's settings. `model` is the one that is chosen by the
-/// protocol.
-fn through_client(inputs: &Inputs<'_>, agent: Launch, model: Option<&str>) -> (Launch, PlacedFile) {
+/// protocol, and `meta` is what the session is asked for beside the protocol.
+fn through_client(
+    inputs: &Inputs<'_>,
+    agent: Launch,
+    model: Option<&str>,
+    meta: &Value,
+) -> (Launch, PlacedFile) {
     let dir: Utf8PathBuf = inputs.agent_home.join(".terca");
-    let settings = settings::session_settings(inputs, model);
+    let settings = settings::session_settings(inputs, model, meta);
     let file = PlacedFile::json(&dir, settings::FILE, &settings);
     let launch = Launch::AcpClient {
         settings: file.path.clone(),

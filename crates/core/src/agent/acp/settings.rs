@@ -6,13 +6,14 @@ use crate::agent::prelude::*;
 pub(super) const FILE: &str = "acp.json";
 
 /// Returns the session that the client asks the agent for. `model` is the one that is chosen by the protocol, and the MCP
-/// servers are as the protocol has them.
-pub(super) fn session_settings(inputs: &Inputs<'_>, model: Option<&str>) -> Value {
+/// servers are as the protocol has them. `meta` is for this agent alone.
+pub(super) fn session_settings(inputs: &Inputs<'_>, model: Option<&str>, meta: &Value) -> Value {
     let servers = inputs.mcp_servers.iter();
     let servers = servers.map(|(name, server)| mcp_server(name, server));
     json!({
         "cwd": inputs.workspace.as_str(),
         "model": model,
+        "meta": meta,
         "mcpServers": servers.collect::<Vec<_>>(),
     })
 }

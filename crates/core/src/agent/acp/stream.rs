@@ -4,7 +4,6 @@ use crate::agent::prelude::*;
 
 use super::AUTH_REQUIRED;
 use super::tools::ToolCalls;
-use super::usage;
 use crate::agent::errors::by_status;
 use crate::agent::errors::classify;
 use crate::text::prose;
@@ -21,6 +20,8 @@ const MOST_NOISE: usize = 3;
 pub(super) struct AcpStream {
     /// The reader of the agent's session file and its standard error, where it has an adapter of its own.
     own: Option<Box<dyn Protocol>>,
+    /// The program that downloads the agent, where its command begins with one.
+    downloader: Option<&'static str>,
     calls: ToolCalls,
     /// The first lines that are no messages.
     noise: Vec<String>,
@@ -28,8 +29,6 @@ pub(super) struct AcpStream {
     plan: String,
     /// Methods that the agent asked for in vain.
     refused: Vec<String>,
-    /// The figures that the agent tells in the protocol.
-    told: Usage,
     /// True if the session has begun.
     is_ready: bool,
     /// The last event of the session: its end, or what keeps it from going on.
@@ -41,6 +40,17 @@ impl AcpStream {
     pub(super) fn of(own: Box<dyn Protocol>) -> Self {
         AcpStream {
             own: Some(own),
+            ..AcpStream::default()
+        }
+    }
+
+    /// Returns the stream of an agent that this command starts.
+    pub(super) fn of_command(command: &str) -> Self {
+        let mut words = command.split_whitespace();
+        let program = words.find(|word| !word.contains('='));
+        let downloaders = ["npx", "uvx"].into_iter();
+        AcpStream {
+            downloader: downloaders.into_iter().find(|it| Some(*it) == program),
             ..AcpStream::default()
         }
     }
@@ -70,9 +80,6 @@ impl AcpStream {
                     self.plan = plan;
                 }
             }
-            "usage_update" => {
-                self.told.cost_usd = usage::cost(&update["cost"]).or(self.told.cost_usd);
-            }
             _ => {}
         }
     }
@@ -87,6 +94,12 @@ impl AcpStream {
         if !self.is_ready && !self.noise.is_empty() {
             let printed = prose::quoted_list(&self.noise, "and");
             said = format!("{said} (it printed {printed})");
+        }
+        if let Some(downloader) = self.downloader.filter(|_| !self.is_ready) {
+            said = format!(
+                "{said}; `{downloader}` downloads the agent in each trial: install its package and write its program as `command`, \
+                 or let the trial reach the package's registry with `allow`"
+            );
         }
         said
     }
@@ -166,7 +179,6 @@ impl Protocol for AcpStream {
             "end" => {
                 self.calls.release(session);
                 session.flush();
-                self.told = usage::of_prompt(&event).or(self.told);
                 self.outcome = Some(event);
             }
             _ => {}
@@ -186,9 +198,10 @@ impl Protocol for AcpStream {
         }
     }
 
+    /// The protocol has no figures of a session that mean the same for all agents: some tell those of the last request.
     fn usage(&self, session: &Session) -> Usage {
         let own = self.own.as_ref().map(|own| own.usage(session));
-        own.unwrap_or_default().or(self.told).or(session.counted(0))
+        own.unwrap_or_default().or(session.counted(0))
     }
 
     fn ending(&mut self, exit: Exit, session: &mut Session) -> Ending {

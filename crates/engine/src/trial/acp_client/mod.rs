@@ -13,6 +13,7 @@
 mod connection;
 mod models;
 mod session;
+mod sign_in;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -10,8 +10,7 @@ use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
 use super::connection::{Connection, Heard};
-use super::models;
-use super::{Failure, print};
+use super::{Failure, models, print, sign_in};
 use crate::process::own_process;
 
 /// The time that an agent has to say what it can do.
@@ -144,9 +143,39 @@ impl Client {
                 return Err(Failure::of_kind(ErrorKind::Mcp, message));
             }
         }
-        let params = json!({ "cwd": settings["cwd"], "mcpServers": settings["mcpServers"] });
-        self.request("session/new", &params, Some(TO_BEGIN))
-            .map_err(|failure| with_ways_to_sign_in(failure, agent))
+        let mut params = json!({ "cwd": settings["cwd"], "mcpServers": settings["mcpServers"] });
+        if settings["meta"].is_object() {
+            params["_meta"] = settings["meta"].clone();
+        }
+        match self.request("session/new", &params, Some(TO_BEGIN)) {
+            Err(failure) if failure.code == Some(AUTH_REQUIRED) => {
+                self.sign_in(failure, agent)?;
+                self.request("session/new", &params, Some(TO_BEGIN))
+            }
+            answer => answer,
+        }
+    }
+
+    /// Signs in with a key that is set, where the agent offers that.
+    fn sign_in(&mut self, asked: Failure, agent: &Value) -> Result<(), Failure> {
+        let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
+        let set: Vec<String> = set
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        let Some(method) = sign_in::method(agent, &set) else {
+            return Err(sign_in::with_ways(asked, agent));
+        };
+        let answer = self.request(
+            "authenticate",
+            &json!({ "methodId": method }),
+            Some(TO_BEGIN),
+        );
+        answer.map_err(|failure| Failure {
+            kind: Some(ErrorKind::Auth),
+            ..failure
+        })?;
+        print("signedIn", json!({ "method": method }));
+        Ok(())
     }
 
     fn prompt(&mut self, session: &str, prompt: &str) -> Result<(), Failure> {
@@ -323,21 +352,6 @@ fn refusal(method: &str, error: &Value) -> Failure {
             "the agent answered `{method}` with an error: {message}"
         ))
     }
-}
-
-/// Adds the ways to sign in to the failure of an agent that asks for it.
-fn with_ways_to_sign_in(mut failure: Failure, agent: &Value) -> Failure {
-    if failure.code == Some(AUTH_REQUIRED) {
-        let methods = agent["authMethods"].as_array().into_iter().flatten();
-        let names: Vec<&str> = methods
-            .filter_map(|method| method["name"].as_str())
-            .collect();
-        if !names.is_empty() {
-            let names = prose::quoted_list(&names, "or");
-            failure.message = format!("{} (its ways to sign in are {names})", failure.message);
-        }
-    }
-    failure
 }
 
 /// Returns the result for the agent, and the kind of the option that was chosen.

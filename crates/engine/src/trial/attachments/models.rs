@@ -35,6 +35,8 @@ struct Models {
     sought: Vec<Sought>,
     /// The model that it is asked to use.
     requested_model: Option<String>,
+    /// The advice for a program that the gateway does not know and that asked nothing of it.
+    advice: String,
 }
 
 /// Leads an agent through the gateway, if it is on: its addresses and keys are replaced, in its variables and its
@@ -52,13 +54,14 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
         recording: None,
         sought: request.sought.to_vec(),
         requested_model: request.model.map(str::to_owned),
+        advice: String::new(),
     };
     if replay.is_none() && request.gateway == GatewayMode::Off {
         return Ok(Box::new(models));
     }
     let redirect = Redirect::find(start.profile, &start.env, request.config);
     if redirect.is_empty() {
-        let reason = reason_for_none(start.profile, &start.access);
+        let reason = reason_for_none(start.profile, &redirect, &start.access);
         if replay.is_some() {
             // Never past the gateway: a replay asks no service.
             let message = format!("nothing can be replayed: {reason}");
@@ -92,6 +95,12 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
     start.config = redirect.apply(addresses, tokens, &mut start.env, request.config);
     pass_by_proxies(&mut start.env);
     start.notes.extend(not_led(&redirect, &start.access));
+    if start.profile.takes_command {
+        let variables = prose::quoted_list(&redirect.variables(), "and");
+        models.advice = format!(
+            ", to which {variables} led the agent: for one that reads its address elsewhere, write `gateway: off`, and its host in `allow`"
+        );
+    }
     start.began = Some(passage.opened());
     start.is_metered = true;
     start.needs_gateway = true;
@@ -144,7 +153,7 @@ impl Attachment for Models {
             session.wire_end = Some(wire_end);
             let mut wire = Wire::of(&exchanges, prices.of_exchanges(&exchanges));
             wire.look_for(&self.sought, &exchanges);
-            add_wire(&wire, is_whole, &mut session.reading);
+            add_wire(&wire, is_whole, &self.advice, &mut session.reading);
             let lines = context
                 .mask
                 .text(&json_lines(&exchanges).map_err(io::Error::from)?);
@@ -177,9 +186,14 @@ fn not_led(redirect: &Redirect, access: &Access) -> Option<String> {
     })
 }
 
-fn reason_for_none(profile: &Profile, access: &Access) -> String {
+fn reason_for_none(profile: &Profile, redirect: &Redirect, access: &Access) -> String {
     let given = prose::list(&access.credentials, "and");
-    if access.credentials.iter().any(|name| name.starts_with('~')) {
+    if !redirect.elsewhere.is_empty() && !given.is_empty() {
+        let places = prose::quoted_list(&redirect.elsewhere, "and");
+        format!(
+            "it cannot lead the address in {places}, so the agent was given {given} as it is; `allow` lets it reach its service"
+        )
+    } else if access.credentials.iter().any(|name| name.starts_with('~')) {
         format!("the agent signs in with {given}, not with a key")
     } else if access.credentials.is_empty() {
         "the agent was given neither a key nor the address of a service".to_owned()
@@ -215,12 +229,12 @@ fn settle(wire_end: &WireEnd, reading: &mut Reading) {
 }
 
 /// Replaces the figures that an agent has reported by those of the wire, as far as it knows them. A difference is noted where the
-/// agent came to its end.
-fn add_wire(wire: &Wire, is_whole: bool, reading: &mut Reading) {
+/// agent came to its end. `advice` follows the note about one that asked for nothing.
+fn add_wire(wire: &Wire, is_whole: bool, advice: &str, reading: &mut Reading) {
     if wire.requests == 0 {
         if reading.ending == Ending::Completed {
             let note = "no request to a model passed through the gateway";
-            reading.notes.push(note.to_owned());
+            reading.notes.push(format!("{note}{advice}"));
         }
         return;
     }
