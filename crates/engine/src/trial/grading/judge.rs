@@ -89,7 +89,7 @@ fn ask_once(
         profile,
         &case.judge_env,
     );
-    let session = FoundAgent::find(judge, run.image(), env)
+    let session = FoundAgent::find(context, judge, run.image(), env)
         .map_err(|error| error.of_judge(test, profile))
         .and_then(|agent| {
             let dirs = AgentDirs::new(&dirs, artifacts.clone(), transcript.clone());
