@@ -157,7 +157,12 @@ impl AgentStore {
         self.hold()?;
         let bin = match self.find(profile, &version) {
             Some(bin) => bin,
-            None => self.install(profile, &version, means)?,
+            None => (self.install(profile, &version, means)).map_err(|error| {
+                match means.interrupt.is_stop() {
+                    true => InstallError::Interrupted(format!("{} {version}", profile.name)),
+                    false => error,
+                }
+            })?,
         };
         let installed = InstalledAgent { version, bin };
         known.insert(key, installed.clone());
@@ -231,10 +236,7 @@ impl AgentStore {
         let filled = filled.and_then(|()| prove(profile, version, &place, means));
         if let Err(error) = filled {
             remove_and_tell(&place);
-            return Err(match means.interrupt.is_stop() {
-                true => InstallError::Interrupted(agent),
-                false => error,
-            });
+            return Err(error);
         }
         let link = self.dir.join(&key);
         // One whose files are gone.

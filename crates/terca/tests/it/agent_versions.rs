@@ -1,6 +1,7 @@
 //! Agents of a version that the suite asks for, which Terca installs. The package managers here are scripts.
 
 use crate::common::{PROGRAM, project};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use terca_testkit::{Outcome, Project, Session, write_program};
 
@@ -165,6 +166,18 @@ fn two_runs_at_the_same_moment_install_an_agent_once() {
         assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
     }
     assert_eq!(asked(&project, "install"), 1);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn an_installation_can_be_interrupted() {
+    let project = suite("{name: gemini-cli, version: 0.61.0}", "").file("bin/wait", "");
+    let mut session = project.start(&["run", "--format", "plain"]);
+    session.wait_until("npm is asked", || asked(&project, "install") > 0);
+    session.signal(Signal::INT);
+    let outcome = session.finish();
+    assert_eq!(outcome.status, 130, "{}{}", outcome.stdout, outcome.stderr);
+    assert!(!project.has_run() && kept(&project).is_empty());
     project.assert_nothing_left();
 }
 
