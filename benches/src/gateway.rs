@@ -166,7 +166,7 @@ fn open(gateway: &Gateway, service: &Service) -> io::Result<Passage> {
         key: "a key".to_owned(),
         origins: BTreeSet::from([0]),
     };
-    let passage = gateway.open(&[service.url()], &[key], Vec::new(), Playback::None);
+    let passage = gateway.open(&[service.url()], &[key], Vec::new(), &[], Playback::None);
     passage.map_err(io::Error::other)
 }
 

@@ -652,6 +652,34 @@ fn agents() {
                 "agent: {name: gemini-cli, program: ./no-such-gemini}",
             ),
             (
+                "a version of an agent that has no package",
+                environment,
+                "agent: {name: goose, version: 1.52.0}",
+            ),
+            (
+                "a version of a command",
+                environment,
+                "agent: {name: command, command: cat, version: 1.0.0}",
+            ),
+            (
+                "a version and a program",
+                environment,
+                "agent: {name: codex, version: 0.166.0, program: codex}",
+            ),
+            (
+                "a range of versions",
+                environment,
+                "agent: {name: codex, version: ^0.166.0}",
+            ),
+            (
+                "a version that is a number", environment, "agent: {name: codex, version: 0.166}",
+            ),
+            (
+                "a version in a container",
+                environment,
+                "agent: {name: codex, version: 0.166.0}\nsandbox: {docker: node}",
+            ),
+            (
                 "a rules file for an agent that has its own",
                 environment,
                 "agent: {name: gemini-cli, rulesFile: RULES.md}",

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use terca_core::agent::{self, AgentChoice, Profile};
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::worker_pool::WorkerPool;
 
+use crate::host::agent_store::AgentStore;
 use crate::host::credentials;
 use crate::host::environment::{Host, find_program};
 use crate::host::version::{self, VersionQuestion};
@@ -58,22 +59,39 @@ pub struct FoundAgent {
     pub program: Option<Utf8PathBuf>,
     /// The version that it reports.
     pub version: Option<String>,
+    /// The version that the suite asks for.
+    pub asked: Option<String>,
     /// The names of variables and files with credentials, never their values.
     pub credentials: Vec<String>,
 }
 
-/// Looks at this machine: at every agent that is a program, and at the programs that a suite names in their place.
-pub fn examine(host: &Host, own: &[AgentChoice], interrupt: &Interrupt) -> io::Result<Findings> {
+/// Looks at this machine: at every agent that is a program, and at the programs and versions that a suite names in their place.
+pub fn examine(
+    host: &Host,
+    own: &[AgentChoice],
+    store: Option<&AgentStore>,
+    interrupt: &Interrupt,
+) -> io::Result<Findings> {
     let launcher = Launcher::of_this_program();
     let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
     let profiles = agent::profiles().filter(|profile| profile.program.is_some());
-    let usual = profiles.map(|profile| (profile, profile.program));
-    let own = own.iter();
-    let own = own.map(|choice| (choice.agent.profile(), choice.program()));
-    let agents = usual
-        .chain(own)
-        .map(|(profile, program)| find_agent(profile, program, host, &work, &launcher, interrupt));
-    let agents = agents.collect::<io::Result<_>>()?;
+    let look = |profile, program: Option<&str>| {
+        find_agent(profile, program, host, &work, &launcher, interrupt)
+    };
+    let usual = profiles.map(|profile| look(profile, profile.program));
+    let own = own.iter().map(|choice| {
+        let profile = choice.agent.profile();
+        let Some(asked) = &choice.version else {
+            return look(profile, choice.program());
+        };
+        let installed = store.and_then(|store| store.program(choice));
+        let found = look(profile, installed.as_deref().map(Utf8Path::as_str))?;
+        Ok(FoundAgent {
+            asked: Some(asked.clone()),
+            ..found
+        })
+    });
+    let agents = usual.chain(own).collect::<io::Result<_>>()?;
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(io::Error::other)?;
     let work_dir = WorkDir::parent(host.get("TERCA_WORK_DIR"))?;
     let engines = ContainerEngine::ALL.into_iter();
@@ -147,13 +165,14 @@ fn find_agent(
         agent: profile.name.to_owned(),
         program,
         version,
+        asked: None,
         credentials: credentials_of(profile, host),
     })
 }
 
 /// Looks at this machine for a coordinator.
 pub fn inspect(host: &Host, interrupt: &Interrupt) -> io::Result<serde_json::Value> {
-    Ok(serde_json::to_value(examine(host, &[], interrupt)?)?)
+    Ok(serde_json::to_value(examine(host, &[], None, interrupt)?)?)
 }
 
 /// The facts about a worker and its machine.

@@ -164,6 +164,7 @@ mod tests {
             keep: Keep::Failed,
             replay: None,
             failed: None,
+            latest_agents: Default::default(),
             on: names(&["cluster", "boxes", "local"]),
             offline_tests: false,
         };

@@ -14,6 +14,7 @@ use terca_core::analysis::summary::By;
 use terca_core::run::merge::MergeError;
 use terca_core::run::run_file::RunFileError;
 use terca_core::text::{Code, Diagnostic, prose, shell};
+use terca_engine::host::agent_store::InstallError;
 use terca_engine::run::ablate::AblateError;
 use terca_engine::run::merge_runs::MergeRunsError;
 use terca_engine::run::offered_tools::ToolsError;
@@ -345,6 +346,7 @@ impl From<StartError> for CliError {
                 let (code, help) = of_sandbox(&refused);
                 return CliError::told(refused, (MISUSE, code, help));
             }
+            StartError::Agent(error) => return error.into(),
             StartError::Variable(_) => (MISUSE, Code::Usage, "correct the variable, or remove it"),
             StartError::NoCopyOfSuite(_) | StartError::Sandbox(_) => {
                 (TROUBLE, Code::CannotWrite, FREE_SPACE)
@@ -358,6 +360,26 @@ impl From<StartError> for CliError {
             StartError::Signals(_) | StartError::RunFile(_) => (TROUBLE, Code::Internal, ""),
         };
         CliError::told(error, told)
+    }
+}
+
+impl From<InstallError> for CliError {
+    fn from(error: InstallError) -> Self {
+        let help = match &error {
+            InstallError::Interrupted(_) => return CliError::shown(INTERRUPTED),
+            InstallError::NoManager { .. } => {
+                "install it; or remove `version`, and install the agent yourself"
+            }
+            InstallError::NoSuchVersion { .. } => "correct `version`; `latest` is the newest one",
+            InstallError::Failed { .. } => {
+                "check the network and the registry; nothing was kept, and the next run tries again"
+            }
+            InstallError::OtherVersion { .. } => {
+                "write the whole number of a version; an agent that replaces itself can be run with `program`"
+            }
+            InstallError::Files(_) => "check the disk space and the permissions",
+        };
+        CliError::told(&error, (MISUSE, Code::AgentNotReady, help))
     }
 }
 

@@ -46,7 +46,7 @@ impl Package {
     fn recipe(&self) -> Utf8PathBuf {
         let registry = match self.source {
             Source::Npm(_) => "agents/npm",
-            Source::PyPi(_) => "agents/pypi",
+            Source::PyPi(..) => "agents/pypi",
         };
         Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
             .join(registry)
@@ -57,14 +57,14 @@ impl Package {
     fn files(&self) -> &'static [&'static str] {
         match self.source {
             Source::Npm(_) => &["package-lock.json", "package.json"],
-            Source::PyPi(_) => &["requirements.txt"],
+            Source::PyPi(..) => &["requirements.txt"],
         }
     }
 
     /// Returns the directory of the program, once it is installed in `home`.
     fn bin(&self, home: &Utf8Path) -> Result<Utf8PathBuf, String> {
         match self.source {
-            Source::PyPi(_) => Ok(home.join("venv/bin")),
+            Source::PyPi(..) => Ok(home.join("venv/bin")),
             Source::Npm(_) => {
                 let (name, _) = self.npm_dependency()?;
                 Ok(bin_of_npm(home, &name))
@@ -155,7 +155,7 @@ fn pinned(package: &Package, cache: &Utf8Path) -> Result<Utf8PathBuf, String> {
         let dir = Utf8Path::from_path(unfinished.path()).ok_or("a path that is not UTF-8")?;
         match package.source {
             Source::Npm(_) => install(package, &recipe, dir)?,
-            Source::PyPi(_) => {
+            Source::PyPi(..) => {
                 let place = Utf8PathBuf::from(format!("{home}.venv"));
                 python::install(package, &recipe, &place)?;
                 // An environment cannot be moved, so that it is where it is to stay, and linked to.
@@ -309,7 +309,7 @@ mod tests {
             let dir = package.recipe();
             let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
             let name = match package.source {
-                Source::PyPi(name) => {
+                Source::PyPi(name, _) => {
                     let pinned = read("requirements.txt");
                     python::assert_pinned(&pinned, name, package.version);
                     continue;

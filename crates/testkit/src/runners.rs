@@ -18,7 +18,7 @@ pub(crate) const PYTEST: Package = Package {
     program: "pytest",
     version: "9.2.0",
     version_args: &["--version"],
-    source: Source::PyPi("pytest"),
+    source: Source::PyPi("pytest", &[]),
 };
 
 /// Checks the types of the script of the pages.

@@ -14,8 +14,8 @@ pub(super) static AGENT: Agent = Agent {
         name: "aider",
         program: Some("aider"),
         tested_version: "0.86.2",
-        package: Some(Package::PyPi("aider-chat")),
-        install: Some("pip install aider-chat, or https://aider.chat/docs/install.html"),
+        package: Some(Package::PyPi("aider-chat", &[])),
+        install: Some("or https://aider.chat/docs/install.html"),
         streams_events: false,
         // It reads none by itself; this is the one that it is told to read.
         rules_file: RULES,

@@ -25,6 +25,9 @@ pub struct Delivery {
     pub model_requested: Option<String>,
     /// The model that the service named in its answers, where the agent passes it on; never what was asked for.
     pub model_observed: Option<String>,
+    /// The version of the agent that the variant asks for, and that Terca has installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_requested: Option<String>,
     /// The service that it was led to and its means to sign in, where it has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,

@@ -11,7 +11,6 @@ pub(super) static AGENT: Agent = Agent {
         name: "goose",
         program: Some("goose"),
         tested_version: "1.52.0",
-        package: Some(Package::Npm("@aaif/goose-binary")),
         install: Some("https://goose-docs.ai/docs/getting-started/installation"),
         skills_dir: ".agents/skills",
         reports_tokens: true,

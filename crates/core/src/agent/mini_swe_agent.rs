@@ -16,8 +16,7 @@ pub(super) static AGENT: Agent = Agent {
         // It has no option for its version, but prints it with its help.
         version_args: &["--help"],
         tested_version: "2.4.6",
-        package: Some(Package::PyPi("mini-swe-agent")),
-        install: Some("pip install mini-swe-agent mcp"),
+        package: Some(Package::PyPi("mini-swe-agent", &["mcp"])),
         streams_events: false,
         rules_file: "",
         read_above: &[],

@@ -220,6 +220,9 @@ impl PartialEq for Agent {
     }
 }
 
+/// The word for the latest version of an agent.
+pub const LATEST: &str = "latest";
+
 /// An agent as a suite chooses it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -233,6 +236,9 @@ pub struct AgentChoice {
     /// A program in place of the agent's own: a name on `PATH`, or an absolute path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// The version that Terca installs: its number, or [`LATEST`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The file of the agent's rules, relative to the workspace, where it is not the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules_file: Option<String>,
@@ -245,6 +251,7 @@ impl AgentChoice {
             agent,
             command: None,
             program: None,
+            version: None,
             rules_file: None,
         }
     }

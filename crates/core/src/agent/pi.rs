@@ -13,10 +13,7 @@ pub(super) static AGENT: Agent = Agent {
         program: Some("pi"),
         tested_version: "0.87.1",
         package: Some(Package::Npm("@earendil-works/pi-coding-agent")),
-        install: Some(
-            "npm install -g @earendil-works/pi-coding-agent (wants Node 22; with Node 20: \
-             @mariozechner/pi-coding-agent)",
-        ),
+        install: Some("wants Node 22; with Node 20: @mariozechner/pi-coding-agent"),
         skills_dir: ".pi/skills",
         read_above: &["AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD", ".pi"],
         credential_variables: &[

@@ -22,9 +22,9 @@ pub struct Profile {
     pub oldest_version: &'static str,
     /// The names of its settings, a JSON object: `null` is for any value, `*` for any name. Empty where they are not known.
     pub known_settings: &'static str,
-    /// The package that installs the program; `None` for agents that are not one program.
+    /// The package that installs the program; `None` where there is none.
     pub package: Option<Package>,
-    /// Instructions for users, where they are not simply to install the package.
+    /// What users have to know beside the package, or all that there is to say without one.
     pub install: Option<&'static str>,
     /// True if suites write it as `{name, command}`, with a command of their own.
     pub takes_command: bool,
@@ -130,11 +130,15 @@ impl Profile {
 
     /// Returns how to get the program, for the message that it is missing.
     pub fn how_to_install(&self) -> String {
-        match (self.install, self.package) {
-            (Some(text), _) => text.to_owned(),
-            (None, Some(Package::Npm(name))) => format!("npm install -g {name}"),
-            (None, Some(Package::PyPi(name))) => format!("pip install {name}"),
-            (None, None) => String::new(),
+        let command = self.package.map(|package| match package {
+            Package::Npm(name) => format!("npm install -g {name}"),
+            Package::PyPi(name, beside) => {
+                format!("pip install {}", [&[name], beside].concat().join(" "))
+            }
+        });
+        match (command, self.install) {
+            (Some(command), Some(more)) => format!("{command} ({more})"),
+            (command, more) => command.or(more.map(str::to_owned)).unwrap_or_default(),
         }
     }
 }
@@ -153,8 +157,8 @@ fn numbers(version: &str) -> Vec<u64> {
 pub enum Package {
     /// A package of the npm registry.
     Npm(&'static str),
-    /// A package of the Python Package Index.
-    PyPi(&'static str),
+    /// A package of the Python Package Index, and others that it needs beside it.
+    PyPi(&'static str, &'static [&'static str]),
 }
 
 /// The rule by which credential files are left out when variables are set. A file is left out only for a variable of the

@@ -78,14 +78,6 @@ impl Tokens {
     pub(super) fn is_unknown(self) -> bool {
         self.input == 0 && self.output == 0
     }
-
-    /// Returns the tokens as figures of a session, unless they are not known.
-    pub(super) fn known_usage(self) -> Usage {
-        if self.is_unknown() {
-            return Usage::default();
-        }
-        self.usage()
-    }
 }
 
 impl std::ops::AddAssign for Tokens {

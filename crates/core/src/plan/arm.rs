@@ -29,6 +29,7 @@ impl Arm<'_> {
         self.check_capabilities(suite, problems);
         self.check_network(suite, problems);
         self.check_allow(suite, problems);
+        self.check_version(suite, problems);
         self.check_hidden_tools(&suite.experiments, problems);
         if self.require_delivery && self.gateway == Some(GatewayMode::Off) {
             problems.push(self.no_proof(suite));
@@ -92,6 +93,32 @@ impl Arm<'_> {
             |setup| setup.network.set().is_some() || setup.sandbox.set().is_some(),
             (suite, &["network", "sandbox"]),
             "the agent would reach everything that you can",
+        ));
+    }
+
+    /// Reports a version of an agent that a container would not have.
+    fn check_version(&self, suite: &Suite, problems: &mut Diagnostics) {
+        let has_container = (self.variant.sandbox.as_ref()).is_some_and(Sandbox::is_container);
+        if self.variant.agent.version.is_none() || !has_container {
+            return;
+        }
+        let message = format!(
+            "`version` is not supported in a container, which the experiment `{}` in the environment `{}` has",
+            self.variant.experiment, self.variant.environment
+        );
+        let error = Diagnostic::error(Code::WrongValue, message).help(
+            "install that version in the image, and remove `version`; or choose another sandbox",
+        );
+        problems.push(self.at_giver(
+            error,
+            |setup| {
+                setup
+                    .agent
+                    .set()
+                    .is_some_and(|agent| agent.version.is_some())
+            },
+            (suite, &["sandbox"]),
+            "Terca installs agents on this machine, and a container has those of its image",
         ));
     }
 

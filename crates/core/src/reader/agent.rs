@@ -40,6 +40,12 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
             "A program in place of the agent's own, such as another version of it. A path with a `/` is relative to the YAML \
              file.",
         );
+        let version = fields.optional(
+            "version",
+            filled_text().called("a version"),
+            "The version of the agent that [Terca installs](terca-yaml.md#versions-of-agents), such as `0.166.0`, or \
+             `latest`. Default: the program on `PATH`.",
+        );
         let rules_file = fields.optional(
             "rulesFile",
             filled_text().called("a path in the workspace"),
@@ -56,6 +62,7 @@ pub(crate) fn agent_choice() -> Kind<Located<AgentChoice>> {
             id,
             command,
             program,
+            version,
             rules_file,
         };
         choose(&name?, &own, fields.reader)
@@ -82,6 +89,7 @@ struct Own {
     id: Option<Located<String>>,
     command: Option<Located<String>>,
     program: Option<Located<String>>,
+    version: Option<Located<String>>,
     rules_file: Option<Located<String>>,
 }
 
@@ -136,6 +144,10 @@ fn finished(
         let program = own_program(name, program, choice.agent.profile(), reader)?;
         // An empty variable names no program.
         choice.program = Some(program).filter(|program| !program.is_empty());
+    }
+    if let Some(version) = &own.version {
+        let version = own_version(name, version, own.program.as_ref(), &choice, reader)?;
+        choice.version = Some(version).filter(|version| !version.is_empty());
     }
     if let Some(rules_file) = &own.rules_file {
         choice.rules_file = Some(own_rules_file(
@@ -201,6 +213,56 @@ fn own_program(
     startable(program, reader).map(Utf8PathBuf::into_string)
 }
 
+/// Returns the version of an agent that Terca installs. It becomes an argument and the name of a directory.
+fn own_version(
+    name: &Located<String>,
+    version: &Located<String>,
+    program: Option<&Located<String>>,
+    choice: &AgentChoice,
+    reader: &mut Reader<'_>,
+) -> Option<String> {
+    let profile = choice.agent.profile();
+    if profile.package.is_none() {
+        let message = format!("`version` is not supported for `{}`", name.value);
+        let help = match profile.program {
+            Some(_) => "remove `version`; for another version of it, write `program`",
+            None => "remove `version`",
+        };
+        return reader.refuse(
+            Diagnostic::error(Code::MisplacedKey, message)
+                .at(
+                    version.place,
+                    "there is no package that Terca could install",
+                )
+                .help(help),
+        );
+    }
+    if program.is_some() {
+        let message = format!("`{}` has both `version` and `program`", name.value);
+        return reader.refuse(
+            Diagnostic::error(Code::MisplacedKey, message)
+                .at(
+                    version.place,
+                    "Terca would install a program and not use it",
+                )
+                .help("remove one of them"),
+        );
+    }
+    let version = reader.filled(version)?;
+    let text = &version.value;
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit())
+        && (text.chars()).all(|c| c.is_ascii_alphanumeric() || ".-+_".contains(c));
+    if is_number || text == agent::LATEST || text.is_empty() {
+        return Some(version.value);
+    }
+    reader.refuse(
+        Diagnostic::error(Code::WrongValue, format!("`{text}` is not a version")).at(
+            version.place,
+            "expected a version, such as `1.2.3`, or `latest`",
+        ),
+    )
+}
+
 /// Returns the file that a command reads its rules from.
 fn own_rules_file(
     name: &Located<String>,
@@ -232,7 +294,10 @@ fn unknown(name: &Located<String>) -> Diagnostic {
     );
     let any = match name.value.starts_with("acp:") {
         true => "any agent that speaks ACP can be run with `agent: {name: acp, command: …}`",
-        false => "any program can be run with `agent: {name: command, command: …}`",
+        false => {
+            "any program can be run with `agent: {name: command, command: …}`, and one that speaks ACP with \
+             `agent: {name: acp, command: …}`"
+        }
     };
     problem.help(match agent::probably(&name.value) {
         Some(meant) => format!("did you mean `{meant}`? {any}"),

@@ -203,6 +203,7 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
         mcp_servers,
         model_requested,
         model_observed,
+        version_requested,
         access,
     } = delivery;
     for Installed {
@@ -219,5 +220,6 @@ fn mask_delivery(delivery: &mut Delivery, mask: &Mask) {
     }
     optional(model_requested, mask);
     optional(model_observed, mask);
+    optional(version_requested, mask);
     mask_access(access.as_mut(), mask);
 }

@@ -3,6 +3,7 @@
 //! They are stored in `run.json`, so that a run can be resumed as it was started. Their names are part of that
 //! format. The command line converts its flags into them; renaming a flag changes nothing here.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use serde::de::Error as _;
@@ -90,6 +91,9 @@ pub struct RunSettings {
     /// Runs only what failed in another run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<FailedSettings>,
+    /// The versions that `latest` means in this run, by agent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latest_agents: BTreeMap<String, String>,
     /// The workers that trials run on; none means this machine. They are not stored: a run can be resumed on others.
     #[serde(skip)]
     pub on: Vec<String>,
@@ -171,6 +175,7 @@ impl Default for RunSettings {
             keep: Keep::Changed,
             replay: None,
             failed: None,
+            latest_agents: BTreeMap::new(),
             on: Vec::new(),
             offline_tests: false,
         }

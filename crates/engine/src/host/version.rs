@@ -139,12 +139,9 @@ pub fn ask(
 }
 
 /// Finds the first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.
-fn version_in(text: &str) -> Option<String> {
-    text.split_whitespace()
-        .map(|word| {
-            word.trim_start_matches('v')
-                .trim_end_matches([',', ')', '.'])
-        })
+pub(super) fn version_in(text: &str) -> Option<String> {
+    text.split(|c: char| c.is_whitespace() || "()=,".contains(c))
+        .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
         .map(str::to_owned)
 }
@@ -165,6 +162,11 @@ mod tests {
                 Some("1.0.102"),
             ),
             ("This is a tool of version 2.4.6.", Some("2.4.6")),
+            (
+                "aider-chat (0.86.1)\nAvailable versions: 0.86.1, 0.86.0",
+                Some("0.86.1"),
+            ),
+            ("aider-chat==0.86.1\n", Some("0.86.1")),
             ("no version here", None),
         ] {
             assert_eq!(version_in(text).as_deref(), version);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::host::agent_store::AGENTS;
 use crate::host::package_caches::PACKAGES;
 use crate::run::files::{EVENTS, open_run, runs_dir};
 use crate::run::journal::is_going_on;
@@ -33,6 +34,8 @@ pub enum RemovableKind {
     Step,
     /// What package managers and compilers keep.
     Downloads,
+    /// Agents that Terca has installed.
+    Agents,
     /// A run.
     Run,
     /// The layers that no run uses. They come last, because runs that are removed use theirs no longer.
@@ -48,6 +51,7 @@ pub fn removable(suite_dir: &Utf8Path, older_than: Duration) -> Vec<Removable> {
         found.extend(layers.map(|entry| {
             let kind = match entry.file_name() {
                 PACKAGES => RemovableKind::Downloads,
+                AGENTS => RemovableKind::Agents,
                 _ => RemovableKind::Step,
             };
             measured(entry.path(), kind)
@@ -119,7 +123,9 @@ pub fn remove(suite_dir: &Utf8Path, what: &Removable) -> Option<Vec<String>> {
         RemovableKind::Layers => {
             base_layers::remove_unused(&what.path, || all_used_layers(suite_dir))
         }
-        RemovableKind::Step | RemovableKind::Downloads => layers::remove_unused(&what.path),
+        RemovableKind::Step | RemovableKind::Downloads | RemovableKind::Agents => {
+            layers::remove_unused(&what.path)
+        }
         RemovableKind::Run if is_going_on(&what.path) => None,
         RemovableKind::Run => Some(remove_and_tell(&what.path)),
     }

@@ -1,6 +1,6 @@
 //! Finds what is doubtful about a plan on this machine: agents that cannot work here, and workspaces that are too large.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
 use terca_core::agent::AgentChoice;
@@ -13,6 +13,7 @@ use terca_core::text::Code;
 use terca_core::text::diagnostic::{Diagnostic, Diagnostics};
 use terca_core::text::prose;
 
+use crate::host::agent_store::AgentStore;
 use crate::host::credentials;
 use crate::host::environment::{Host, Variables, find_program};
 use crate::run::clean::bytes_below;
@@ -43,7 +44,7 @@ pub fn report(plan: &RunPlan, host: &Host, problems: &mut Diagnostics) {
             continue;
         }
         known.push(choice);
-        if let Some(problem) = not_ready(case, host) {
+        if let Some(problem) = not_ready(case, plan, host) {
             problems.push(at_its_agent(problem, choice, plan));
         }
     }
@@ -96,7 +97,7 @@ fn large(dir: &Utf8Path, root: &Utf8Path) -> Option<Diagnostic> {
 }
 
 /// Returns the reason why the agent of a case cannot work on this machine. In a container it is another machine.
-fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
+fn not_ready(case: &Case, plan: &RunPlan, host: &Host) -> Option<Diagnostic> {
     let variant = &case.variant;
     let profile = variant.agent.agent.profile();
     let program = variant.agent.program()?;
@@ -105,7 +106,16 @@ fn not_ready(case: &Case, host: &Host) -> Option<Diagnostic> {
         return None;
     }
     let env = credentials::own_variables(host, profile, variant.config.as_ref(), &case.env);
-    if find_program(program, path_of(&env, host)).is_none() {
+    if variant.agent.version.is_some() {
+        let store = AgentStore::of_suite(&plan.suite.root, BTreeMap::new());
+        let missing = store.cannot_install(&variant.agent, host);
+        if let Some(error) = missing.filter(|_| plan.workers.is_local) {
+            let warning = Diagnostic::warning(Code::AgentNotReady, error.to_string());
+            return Some(
+                warning.help("install it, or remove `version` and install the agent yourself"),
+            );
+        }
+    } else if find_program(program, path_of(&env, host)).is_none() {
         let message = format!(
             "the agent `{}` is not installed: no program `{program}` was found",
             profile.name

@@ -162,6 +162,14 @@ fn are_of_one_plan(one: &MergedRun, other: &MergedRun) -> Result<(), MergeRunsEr
     if reasons.is_empty() && a.trials != b.trials {
         reasons.push("the selections or repetitions differ".into());
     }
+    for (agent, version) in &a.settings.latest_agents {
+        let other = b.settings.latest_agents.get(agent);
+        if let Some(other) = other.filter(|other| *other != version) {
+            reasons.push(format!(
+                "`latest` of `{agent}` is {version} in one, {other} in the other: name a version"
+            ));
+        }
+    }
     // Their whole could be compared in one way only.
     let compared = |verdict: VerdictSettings| {
         let margin = margin_in_points(verdict.margin);

@@ -11,6 +11,7 @@ use std::sync::mpsc::channel;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
+use terca_core::agent::LATEST;
 use terca_core::agent::access::Access;
 use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::plan::descriptions::Descriptions;
@@ -24,6 +25,7 @@ use terca_core::run::settings::RunSettings;
 use thiserror::Error;
 
 use crate::VERSION;
+use crate::host::agent_store::{AgentStore, InstallError};
 use crate::host::credentials;
 use crate::host::environment::Host;
 use crate::mcp_tap::KeptProgram;
@@ -66,6 +68,9 @@ pub enum StartError {
     /// A sandbox that an earlier run was started with cannot be made.
     #[error("the sandbox that the run was started with does not work here: {0}")]
     SandboxOfRun(#[source] SandboxError),
+    /// An agent of the suite cannot be installed.
+    #[error(transparent)]
+    Agent(#[from] InstallError),
     /// Signals cannot be received.
     #[error(transparent)]
     Signals(io::Error),
@@ -93,6 +98,8 @@ pub struct StartOptions<'a> {
     pub settled: SettledSandboxes,
     /// Tells the user what takes long before the first trial.
     pub tell: Option<fn(&str)>,
+    /// On a worker: the directory of the agents that Terca installs, where that of the suite does not last.
+    pub agents_dir: Option<Utf8PathBuf>,
 }
 
 /// How the agents of a run are contained.
@@ -182,6 +189,36 @@ impl<'a> PreparedRun<'a> {
     /// Uses slots of other machines. `elsewhere` says how they contain agents, if this machine runs no trial.
     pub(crate) fn use_slots(&mut self, slots: Slots, elsewhere: Option<Containment>) {
         (self.slots, self.elsewhere) = (slots, elsewhere);
+    }
+
+    /// Installs the agents for whose trials the suite asks for a version. Where trials run on other machines alone, these install
+    /// them, and only the latest versions are settled here.
+    pub fn install_agents(&self) -> Result<(), StartError> {
+        let means = self.context.means(self.options.tell);
+        for index in &self.plan.order {
+            let case = &self.plan.trials[*index].case;
+            let judges = case.judges().map(|(_, asked)| case.judge(asked));
+            for choice in judges.chain([&case.variant.agent]) {
+                let sandbox = case.variant.sandbox.as_ref();
+                match self.context.sandboxes.image(sandbox) {
+                    None if self.plan.workers.is_local => {
+                        self.context.agents.get(choice, means)?;
+                    }
+                    _ => {
+                        self.context.agents.version_of(choice, means)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the settings of the run, with the versions that `latest` means in it.
+    pub(crate) fn settled(&self) -> RunSettings {
+        RunSettings {
+            latest_agents: self.context.agents.latest(),
+            ..self.settings.clone()
+        }
     }
 
     /// Returns how agents are contained.
@@ -274,11 +311,16 @@ impl<'a> PreparedRun<'a> {
     fn run_file(&self) -> serde_json::Result<RunFile> {
         let plan = self.plan;
         let host = &self.context.host;
-        let mut file = RunFile::new(&plan.suite, &plan.plan, self.settings, VERSION);
+        let settings = self.settled();
+        let mut file = RunFile::new(&plan.suite, &plan.plan, &settings, VERSION);
         let cases = plan.plan.cases().zip(self.containment().sandboxes);
         for (described, (case, sandbox)) in file.cases.iter_mut().zip(cases) {
             let variant = &mut described.variant;
             let profile = variant.agent.agent.profile();
+            let latest = settings.latest_agents.get(profile.name);
+            if let (Some(latest), Some(LATEST)) = (latest, variant.agent.version.as_deref()) {
+                variant.planned.agent.version = Some(latest.clone());
+            }
             let env = credentials::own_variables(host, profile, variant.config.as_ref(), &case.env);
             let access = credentials::access(host, profile, &env, variant.config.as_ref());
             variant.access = Some(access).filter(|access| *access != Access::default());
@@ -384,7 +426,12 @@ fn context(
             on_miss: replay.on_miss,
         })
     });
+    let latest = settings.latest_agents.clone();
     Ok(Context {
+        agents: match &options.agents_dir {
+            Some(dir) => AgentStore::in_dir(dir.clone(), latest),
+            None => AgentStore::of_suite(&suite_dir, latest),
+        },
         mask: plan.mask(&host),
         replay: replay.transpose()?,
         limits: limits.map_err(StartError::NoWorkDir)?,

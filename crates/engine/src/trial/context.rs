@@ -11,6 +11,7 @@ use terca_core::wire::network::HostPattern;
 use super::mcp_answers::Preflights;
 use super::model_source::{ReplaySource, RunGateway};
 use super::running_service::RunServices;
+use crate::host::agent_store::{AgentStore, Means};
 use crate::host::environment::Host;
 use crate::host::version::Versions;
 use crate::mcp_tap::KeptProgram;
@@ -53,6 +54,8 @@ pub struct Context {
     pub keep: Keep,
     /// Tests in a sandbox reach no network.
     pub offline_tests: bool,
+    /// The agents that Terca installs.
+    pub agents: AgentStore,
     /// The versions of the agents' programs.
     pub versions: Versions,
     /// The layers that `prepare` has made.
@@ -86,6 +89,16 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns the means to install agents. `tell` hears what takes long.
+    pub(crate) fn means(&self, tell: Option<fn(&str)>) -> Means<'_> {
+        Means {
+            host: &self.host,
+            work: &self.work,
+            interrupt: &self.interrupt,
+            tell,
+        }
+    }
+
     /// Returns Terca's own program as an agent in this sandbox finds it; `None` if it cannot be kept for agents without one.
     pub(super) fn own_program(&self, sandbox: Option<&Sandbox>) -> Option<Utf8PathBuf> {
         let kept = || self.tap_program.get(|| self.work.new_dir());

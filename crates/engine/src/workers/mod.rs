@@ -136,7 +136,7 @@ fn request(run: &PreparedRun<'_>) -> io::Result<Request> {
 
 /// Returns the settings with which a worker comes to the same plan.
 fn settings(run: &PreparedRun<'_>) -> RunSettings {
-    let mut settings = run.settings.clone();
+    let mut settings = run.settled();
     settings.selection.seed = Some(run.plan.seed);
     // Only the files of these are sent.
     let trials = run.plan.plan.trials.iter();

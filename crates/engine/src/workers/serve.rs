@@ -20,6 +20,7 @@ use terca_core::text::diagnostic::Severity;
 use super::most_bytes;
 use super::wire::{self, FromWorker, Hello, Order, ToWorker};
 use crate::VERSION;
+use crate::host::agent_store::AGENTS;
 use crate::host::environment::{Host, Variables};
 use crate::locked;
 use crate::process::interrupt::Interrupt;
@@ -199,8 +200,14 @@ impl Work {
             keeps_whole: true,
             settled: order.settled.clone(),
             tell: None,
+            // All workers of this machine share it, and later runs too.
+            agents_dir: order
+                .archive
+                .and(host.get(WORK_DIR))
+                .map(|dir| Utf8Path::new(dir).join(AGENTS)),
         };
         let prepared = PreparedRun::new(&plan, &order.settings, options, host)?;
+        prepared.install_agents()?;
         check_files(&order.fingerprints, &prepared.fingerprints)?;
         let opened = prepared.containment();
         let run_dir = prepared.context.work.new_dir()?;

@@ -124,7 +124,7 @@ impl LayerCache {
         make: impl FnOnce(&Utf8Path) -> Result<(), E>,
     ) -> Result<Held, E> {
         fs_err::create_dir_all(&self.dir)?;
-        let _making = self.wait_for_turn(key, interrupt)?;
+        let _making = wait_for_turn(&self.dir.join(format!("{key}.lock")), interrupt)?;
         let options = Options {
             should_stop: interrupt,
             ..Options::reading()
@@ -162,18 +162,6 @@ impl LayerCache {
         }
     }
 
-    /// Waits until no other run makes this layer. It is then usually there.
-    fn wait_for_turn(&self, key: &str, interrupt: &Interrupt) -> io::Result<File> {
-        let lock = File::create(self.dir.join(format!("{key}.lock")))?;
-        while let Err(std::fs::TryLockError::WouldBlock) = lock.try_lock() {
-            if interrupt.is_stop() {
-                return Err(TreeError::Stopped.into());
-            }
-            std::thread::sleep(GLANCE);
-        }
-        Ok(lock)
-    }
-
     fn latest(&self, key: &str) -> Option<u32> {
         let entries = self.dir.read_dir_utf8().ok()?;
         entries
@@ -188,6 +176,18 @@ impl LayerCache {
             })
             .max()
     }
+}
+
+/// Waits until no other run has this file locked, to make something that all runs use. It is then usually there.
+pub fn wait_for_turn(file: &Utf8Path, interrupt: &Interrupt) -> io::Result<File> {
+    let lock = File::create(file)?;
+    while let Err(std::fs::TryLockError::WouldBlock) = lock.try_lock() {
+        if interrupt.is_stop() {
+            return Err(TreeError::Stopped.into());
+        }
+        std::thread::sleep(GLANCE);
+    }
+    Ok(lock)
 }
 
 /// Returns the name among the layers of the suite that a layer in the cache has.

@@ -11,6 +11,7 @@ use terca_core::run::event::{EventKind, Phase};
 use terca_core::run::outcome::TrialReport;
 use terca_core::run::settings::Keep;
 use terca_core::text::mask::Mask;
+use terca_engine::host::agent_store::AgentStore;
 use terca_engine::host::environment::Host;
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::supervise::{Launcher, SupervisorPool};
@@ -80,6 +81,7 @@ impl Suite {
         std::fs::create_dir_all(project.dir().join(".terca/runs/1")).unwrap();
         let base_layers = Arc::new(BaseLayers::of_suite(&project.dir()));
         let context = Context {
+            agents: AgentStore::of_suite(&project.dir(), Default::default()),
             suite_dir: project.dir(),
             run_dir: project.dir().join(".terca/runs/1"),
             overlays: Overlays::new(Wish::Auto, launcher()),

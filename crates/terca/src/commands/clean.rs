@@ -63,6 +63,7 @@ fn line(one: &Removable) -> String {
     let what = match one.kind {
         RemovableKind::Step => "cached step",
         RemovableKind::Downloads => "downloads  ",
+        RemovableKind::Agents => "agents     ",
         RemovableKind::Run => "run        ",
         RemovableKind::Layers => "layers     ",
     };

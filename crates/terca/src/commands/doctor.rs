@@ -2,6 +2,7 @@
 
 mod answer;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,13 +12,15 @@ use terca_core::agent::{self, AgentChoice};
 use terca_core::config::sandbox::ContainerEngine;
 use terca_core::run::settings::RunSettings;
 use terca_core::text::prose;
+use terca_engine::host::agent_store::{AgentStore, Means};
 use terca_engine::host::environment::Host;
-use terca_engine::machine_check::{self, Findings, RemoteFindings, RemoteMachines};
+use terca_engine::machine_check::{self, Findings, FoundAgent, RemoteFindings, RemoteMachines};
 use terca_engine::process::interrupt::Interrupt;
 use terca_engine::process::walls::Strength;
 use terca_engine::run::load;
 use terca_engine::workers::WorkerError;
 use terca_engine::workspace::overlays::WorkspacesMade;
+use terca_engine::workspace::trial_dirs::WorkDir;
 use terca_report::agents_table;
 
 use self::answer::{agent_rows, answer};
@@ -36,6 +39,9 @@ pub struct DoctorArgs {
     /// Also check these workers of the suite (repeatable, comma-separated)
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_delimiter = ',')]
     on: Vec<String>,
+    /// First install the versions of agents that the suite asks for
+    #[arg(long, conflicts_with = "on")]
+    install: bool,
     /// The output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table, conflicts_with = "on")]
     format: TableFormat,
@@ -47,8 +53,15 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
     let suite = SuiteAgents::of(common, &host);
     let no_work_dir = |error: io::Error| CliError::no_work_dir(TROUBLE, &error);
     let interrupt = Interrupt::new().map_err(no_work_dir)?;
-    let found = machine_check::examine(&host, &suite.own_programs, &interrupt);
+    if args.install {
+        suite.install(&host, &interrupt)?;
+    }
+    let store = suite.store.as_ref();
+    let found = machine_check::examine(&host, &suite.own_programs, store, &interrupt);
     let found = found.map_err(no_work_dir)?;
+    if args.install {
+        say_what_to_write(&found, &suite.names);
+    }
     if args.format == TableFormat::Json {
         output::json(&answer(&found, &suite.names))?;
         return Ok(u8::from(is_missing(&found, &suite.names)));
@@ -66,10 +79,25 @@ pub(super) fn doctor(args: &DoctorArgs, common: &Common) -> Outcome {
 /// Tells whether an agent of the suite is not installed.
 fn is_missing(found: &Findings, of_suite: &[&str]) -> bool {
     of_suite.iter().any(|name| {
-        let mut rows = found.agents.iter().filter(|agent| agent.agent == **name);
-        let first = rows.next();
-        first.is_some_and(|first| first.program.is_none()) && rows.all(|row| row.program.is_none())
+        let rows = || found.agents.iter().filter(|agent| agent.agent == **name);
+        let is_there = |row: &FoundAgent| row.program.is_some();
+        let lacks = |row: &FoundAgent| row.asked.is_some() && row.program.is_none();
+        rows().any(lacks) || (rows().next().is_some() && !rows().any(is_there))
     })
+}
+
+/// Says how the suite can ask for agents that are not installed.
+fn say_what_to_write(found: &Findings, of_suite: &[&str]) {
+    for name in of_suite {
+        let mut rows = found.agents.iter().filter(|agent| agent.agent == **name);
+        let has_package = agent::find(name).is_some_and(|agent| agent.profile().package.is_some());
+        if has_package && rows.all(|row| row.program.is_none() && row.asked.is_none()) {
+            screen::err(&format!(
+                "{name}: not installed, and the suite asks for no version; write `agent: {{name: {name}, version: \
+                 latest}}`, and Terca installs it"
+            ));
+        }
+    }
 }
 
 /// Shortens a path, where it is one of this machine.
@@ -190,15 +218,21 @@ fn landlock(found: &Result<Strength, String>) -> String {
 #[derive(Default)]
 struct SuiteAgents {
     names: Vec<&'static str>,
-    /// Those for which the suite names a program of its own, and those that are listed in a suite alone.
+    /// Those for which the suite names a program or a version of its own, and those that are listed in a suite alone.
     own_programs: Vec<AgentChoice>,
+    /// Those that Terca has installed.
+    store: Option<AgentStore>,
 }
 
 impl SuiteAgents {
     fn of(common: &Common, host: &Host) -> Self {
         let loaded = load::load(&common.dir, &RunSettings::default(), host);
         let plan = loaded.ok().and_then(|loaded| loaded.plan);
-        let mut agents = SuiteAgents::default();
+        let mut agents = SuiteAgents {
+            store: (plan.as_ref())
+                .map(|plan| AgentStore::of_suite(&plan.suite.root, BTreeMap::new())),
+            ..SuiteAgents::default()
+        };
         for case in plan.iter().flat_map(|plan| plan.plan.cases()) {
             let judges = case.judges().map(|(_, asked)| case.judge(asked));
             for choice in judges.chain([&case.variant.agent]) {
@@ -207,13 +241,31 @@ impl SuiteAgents {
                     agents.names.push(name);
                 }
                 let is_listed = agent::profiles().any(|profile| profile.name == name);
-                let is_own = choice.program.is_some() || !is_listed;
+                let is_own = choice.program.is_some() || choice.version.is_some() || !is_listed;
                 if is_own && !agents.own_programs.contains(choice) {
                     agents.own_programs.push(choice.clone());
                 }
             }
         }
         agents
+    }
+
+    /// Installs the versions that the suite asks for.
+    fn install(&self, host: &Host, interrupt: &Interrupt) -> Result<(), CliError> {
+        let work = WorkDir::create(host.get("TERCA_WORK_DIR"));
+        let work = work.map_err(|error| CliError::no_work_dir(TROUBLE, &error))?;
+        let means = Means {
+            host,
+            work: &work,
+            interrupt,
+            tell: Some(screen::err),
+        };
+        for choice in &self.own_programs {
+            if let Some(store) = &self.store {
+                store.get(choice, means)?;
+            }
+        }
+        Ok(())
     }
 }
 

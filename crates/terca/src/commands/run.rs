@@ -152,6 +152,7 @@ pub(super) fn conduct(
     ci: &CiArgs,
     common: &Common,
 ) -> Result<(u8, FinishedRun), CliError> {
+    run.install_agents()?;
     output::connect(&mut run, display.quiet)?;
     output::note_before_start(&run, display.quiet);
     let (store, past) = match goes_on {

@@ -250,6 +250,7 @@ fn report(head: &TrialHead) -> TrialReport {
             mcp_servers: servers,
             model_requested: head.model.clone(),
             model_observed: head.model.clone(),
+            version_requested: None,
             access: None,
         },
         network: None,

@@ -15,6 +15,7 @@ mod acp;
 mod adapters_claims;
 mod adaptive;
 mod agent_against_tests;
+mod agent_versions;
 mod as_written;
 mod attacks;
 mod bombs;

@@ -1,5 +1,7 @@
 //! `terca init` in libraries with packages of the real registries: its suite is proven, in git and outside, by bubblewrap
-//! and by Landlock.
+//! and by Landlock. And agents that Terca installs from there.
+
+mod agent_versions;
 
 use std::process::Command;
 
@@ -15,6 +17,7 @@ fn with_registries(mut project: Project) -> Project {
         ),
         ("PIP_CERT", "python3", "-m pip config get global.cert"),
         ("NPM_CONFIG_REGISTRY", "npm", "config get registry"),
+        ("NPM_CONFIG_CAFILE", "npm", "config get cafile"),
     ];
     for (variable, program, args) in asked {
         let said = Command::new(program)
@@ -22,7 +25,8 @@ fn with_registries(mut project: Project) -> Project {
             .output()
             .expect(program);
         let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-        if !said.is_empty() {
+        // npm's word for a setting that there is not.
+        if !said.is_empty() && said != "null" {
             project = project.env(variable, &said);
         }
     }

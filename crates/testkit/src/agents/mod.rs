@@ -38,7 +38,7 @@ pub use qwen_code::QWEN;
 
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
-use terca_core::agent::{self, Profile};
+use terca_core::agent::{self, Package as Source, Profile};
 
 use crate::install::{self, Package};
 use crate::model::{Call, Dialect, NewFile, Tools, Vocabulary};
@@ -114,7 +114,8 @@ impl RealAgent {
             program,
             version: profile.tested_version,
             version_args: profile.version_args,
-            source: profile.package.expect("an agent with a package"),
+            // The others have a package for each platform alone.
+            source: (profile.package).unwrap_or(Source::Npm("@aaif/goose-binary")),
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn program(package: &Package, cache: &Utf8Path) -> Result<Installed, 
     }
     let found = match package.source {
         Source::Npm(_) => from_npm(package, cache)?,
-        Source::PyPi(name) => from_pypi(package, name, cache)?,
+        Source::PyPi(name, _) => from_pypi(package, name, cache)?,
     };
     let Installed { version, bin } = &found;
     fs::write(&note, format!("{version} {bin}\n")).map_err(|error| format!("{note}: {error}"))?;

@@ -62,7 +62,7 @@ pub(super) fn install_into(
     }
     output(&mut pip)
         .map_err(|error| format!("{} could not be installed: {error}", package.name))?;
-    let Source::PyPi(name) = package.source else {
+    let Source::PyPi(name, _) = package.source else {
         return Err(format!("{} is no package of Python", package.name));
     };
     let ask = format!("import importlib.metadata as m; print(m.version('{name}'))");

@@ -36,6 +36,8 @@ pub(super) fn warnings(scope: &Scope<'_, '_>, arm: &str, baseline: &str) -> Vec<
 struct Side {
     /// The agents and models that were asked for.
     asked: BTreeSet<(String, Option<String>)>,
+    /// The versions of the agent that were asked for, and those that it reported.
+    versions_asked: BTreeSet<String>,
     versions: BTreeSet<String>,
     models: BTreeSet<String>,
     /// Parameters of requests by name, with their values.
@@ -118,6 +120,7 @@ impl Side {
             return;
         }
         self.asked.insert((head.agent.clone(), head.model.clone()));
+        (self.versions_asked).extend(report.delivery.version_requested.clone());
         self.versions.extend(report.agent_version.clone());
         self.models.extend(report.delivery.model_observed.clone());
         self.tools.add(report);
@@ -143,7 +146,8 @@ impl Side {
         };
         let is_known =
             |one: &BTreeSet<String>, other: &BTreeSet<String>| !one.is_empty() && !other.is_empty();
-        if is_known(&self.versions, &other.versions) {
+        let is_asked = self.versions_asked != other.versions_asked;
+        if is_known(&self.versions, &other.versions) && !is_asked {
             differ("the agent's version", &self.versions, &other.versions);
         }
         if is_known(&self.models, &other.models) && !are_same(&self.models, &other.models) {

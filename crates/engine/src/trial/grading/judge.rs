@@ -92,7 +92,7 @@ fn ask_once(
         asked.config.as_ref(),
         &case.judge_env,
     );
-    let session = FoundAgent::find(judge, run.image(), env)
+    let session = FoundAgent::find(context, judge, run.image(), env)
         .map_err(|error| error.of_judge(test, profile))
         .and_then(|agent| {
             let dirs = AgentDirs::new(&dirs, artifacts.clone(), transcript.clone());

@@ -23,6 +23,7 @@ use super::attachments::{self, AgentStart, Attachments};
 use super::containment::{ContainedAgent, words_of};
 use super::context::Context;
 use super::stage_error::StageError;
+use crate::host::agent_store::{self, InstalledAgent};
 use crate::host::credentials;
 use crate::host::environment::{Variables, find_program};
 use crate::host::version::VersionQuestion;
@@ -39,6 +40,8 @@ pub(super) struct FoundAgent {
     pub env: Variables,
     /// `None` for an agent that is a shell command or built in.
     program: Option<Utf8PathBuf>,
+    /// The version that Terca has installed.
+    pub installed: Option<String>,
 }
 
 /// An agent that is ready to start.
@@ -66,15 +69,21 @@ pub(super) enum AgentKind {
 impl FoundAgent {
     /// Looks for the agent's program. An agent that has none is always there.
     pub(super) fn find(
+        context: &Context,
         choice: &AgentChoice,
         image: Option<&Image>,
-        env: Variables,
+        mut env: Variables,
     ) -> Result<Self, StageError> {
-        let program = find_agent_program(choice, image, &env)?;
+        let program = find_agent_program(context, choice, image, &env)?;
+        let installed = installed(context, choice, image)?;
+        if let Some(installed) = &installed {
+            agent_store::lead(&mut env, &installed.bin);
+        }
         Ok(FoundAgent {
             profile: choice.agent.profile(),
             env,
             program,
+            installed: installed.map(|installed| installed.version),
         })
     }
 
@@ -90,10 +99,12 @@ impl FoundAgent {
             profile,
             env,
             program,
+            installed,
         } = self;
         let version = program
             .as_ref()
             .and_then(|program| ask_version(context, &dirs, request, profile, program, &env));
+        check_version(profile, installed.as_deref(), version.as_deref())?;
         credentials::install(&context.host, profile, &env, &dirs.home)?;
         let version_word = version.as_deref();
         let mut start = AgentStart::new(context, request, profile, &dirs, version_word, env);
@@ -154,10 +165,46 @@ impl FoundAgent {
     }
 }
 
+/// Returns the agent that Terca has installed, if the suite asks for a version.
+fn installed(
+    context: &Context,
+    choice: &AgentChoice,
+    image: Option<&Image>,
+) -> Result<Option<InstalledAgent>, StageError> {
+    let missing = |message: String| StageError::new(ErrorKind::AgentMissing, message);
+    if image.is_some() && choice.version.is_some() {
+        let message =
+            "`version` is not supported in a container, which has the agents of its image";
+        return Err(missing(message.to_owned()));
+    }
+    let installed = context.agents.get(choice, context.means(None));
+    installed.map_err(|error| missing(error.to_string()))
+}
+
+/// Refuses an agent that has replaced itself since it was installed.
+fn check_version(
+    profile: &Profile,
+    installed: Option<&str>,
+    found: Option<&str>,
+) -> Result<(), StageError> {
+    match (installed, found) {
+        (Some(installed), Some(found)) if installed != found => {
+            let message = format!(
+                "`{}` {installed} says that it is {found} now: `terca clean` removes it, and the next run installs it \
+                 again",
+                profile.name
+            );
+            Err(StageError::new(ErrorKind::AgentMissing, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns the file of the agent's program, or `None` for an agent without one. In a container it is the image's,
 /// and looked
 /// for when it is started.
 pub(super) fn find_agent_program(
+    context: &Context,
     choice: &AgentChoice,
     image: Option<&Image>,
     env: &Variables,
@@ -165,6 +212,9 @@ pub(super) fn find_agent_program(
     let Some(name) = choice.program() else {
         return Ok(None);
     };
+    if let Some(installed) = installed(context, choice, image)? {
+        return Ok(Some(installed.bin.join(name)));
+    }
     if image.is_some() {
         return Ok(Some(name.into()));
     }

@@ -12,6 +12,7 @@ use terca_core::trial_error::ErrorKind;
 use terca_core::wire::sent_parts::Sought;
 
 use super::agent_request::{AgentDirs, AgentRequest};
+use super::context::Context;
 use super::mcp_preflight;
 use super::services;
 use super::session::{AgentKind, AgentSession, FoundAgent, find_agent_program};
@@ -40,8 +41,9 @@ pub(super) fn prepare(run: &mut TrialRun<'_>) -> Result<(AgentSession, Snapshot)
         &case.env,
     );
     // Looked for first: without the agent there is no point in setting anything up.
-    let agent = FoundAgent::find(&variant.agent, run.image(), env)?;
-    find_judges(&case, run.image(), &agent.env)?;
+    let agent = FoundAgent::find(context, &variant.agent, run.image(), env.clone())?;
+    (run.report.delivery.version_requested).clone_from(&agent.installed);
+    find_judges(context, &case, run.image(), &env)?;
     context.sealed.check_surroundings(&case.eval.dir)?;
     let registries = run.place_registries(&run.dirs.home)?;
     let package_caches = run.place_package_caches(&run.dirs.home)?;
@@ -136,11 +138,17 @@ fn check_delivery(case: &Case, session: &AgentSession, has_parts: bool) -> Resul
 }
 
 /// Looks for every judge of a case: without one, the agent's work would be paid for and not be judged.
-fn find_judges(case: &Case, image: Option<&Image>, env: &Variables) -> Result<(), StageError> {
+fn find_judges(
+    context: &Context,
+    case: &Case,
+    image: Option<&Image>,
+    env: &Variables,
+) -> Result<(), StageError> {
     for (test, asked) in case.judges() {
         let judge = case.judge(asked);
         let profile = judge.agent.profile();
-        find_agent_program(judge, image, env).map_err(|error| error.of_judge(test, profile))?;
+        find_agent_program(context, judge, image, env)
+            .map_err(|error| error.of_judge(test, profile))?;
     }
     Ok(())
 }

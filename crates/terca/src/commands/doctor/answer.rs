@@ -44,10 +44,21 @@ pub(super) fn agent_rows(found: &Findings, of_suite: &[&str]) -> Vec<AgentRow> {
             tested_version: profile.map(|profile| profile.tested_version),
             credentials: found.credentials.clone(),
             accepts: profile.map_or(&[], |profile| profile.credential_variables),
-            install: profile.map_or_else(String::new, agent::Profile::how_to_install),
+            install: match &found.asked {
+                Some(version) => {
+                    format!("`terca doctor --install` installs {version}, and so does the next run")
+                }
+                None => profile.map_or_else(String::new, agent::Profile::how_to_install),
+            },
         }
     };
-    let mut rows: Vec<AgentRow> = found.agents.iter().map(row).collect();
+    // Of an agent that the suite has elsewhere, nothing is missing on `PATH`.
+    let is_elsewhere = |it: &FoundAgent| {
+        let mut others = found.agents.iter().filter(|other| other.agent == it.agent);
+        others.any(|other| other.program.is_some() || other.asked.is_some())
+    };
+    let shown = |it: &&FoundAgent| it.program.is_some() || it.asked.is_some() || !is_elsewhere(it);
+    let mut rows: Vec<AgentRow> = found.agents.iter().filter(shown).map(row).collect();
     rows.sort_by_key(|row| !row.of_suite);
     rows
 }

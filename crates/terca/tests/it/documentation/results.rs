@@ -252,10 +252,12 @@ fn every_key_and_every_file_is_documented() {
     let tests = json!({ "unit": { "assertion": ["got 1, want 2"] } });
     // Nor is an eval incomplete that is run.
     let incomplete = json!({ "incomplete": { "fib": ["a file"] } });
+    // Nor does Terca install an agent for every suite.
+    let delivery = json!({ "versionRequested": "0.166.0" });
     let contained = json!({
         "descriptions": incomplete,
         "summary": { "ablation": { "hints": [hint] } },
-        "trials": [{ "remark": remark, "tests": tests, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
+        "trials": [{ "remark": remark, "delivery": delivery, "tests": tests, "network": network, "image": "sha256:00", "limitsKeptBy": kept, "ranOn": "n1", "earlierAttempts": [{ "ranOn": "n2" }] }],
     });
     keys(&contained, "", &mut by_path);
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -507,9 +509,11 @@ fn fill_case(case: &mut RunCase) {
         agent: _,
         command,
         program,
+        version,
         rules_file,
     } = &mut planned.agent;
     (*command, *program, *rules_file) = (text(), text(), text());
+    *version = text();
 }
 
 /// The keys of an object in `run.json`, with those that not every run has.
@@ -538,6 +542,7 @@ fn run_file_keys(pointer: &str) -> BTreeSet<String> {
         run: "failed".into(),
         cases: Vec::new(),
     });
+    file.settings.latest_agents = [("codex".to_owned(), "0.166.0".to_owned())].into();
     file.settings.selection.named_by_agent = true;
     file.verdict = VerdictSettings {
         margin: 0.05,
