@@ -444,7 +444,7 @@ fn wrong_types() {
             ),
             ("gateway: a word that is none", suite, "gateway: taste"),
             ("gateway: the word of a command", suite, "gateway: replay"),
-            ("gateway: a map", suite, "gateway: {mode: meter}"),
+            ("gateway: a list", suite, "gateway: [meter]"),
             ("network: a word that is none", suite, "network: closed"),
             ("network: no hosts", suite, "network: []"),
             (

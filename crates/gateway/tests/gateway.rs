@@ -642,7 +642,7 @@ fn values_of_results_are_as_documented() {
     assert_eq!(
         shown,
         json!({
-            "requests": 1, "answered": 1, "retries": 0, "inputTokens": 1000, "cachedInputTokens": 400,
+            "tools": ["t"], "requests": 1, "answered": 1, "retries": 0, "inputTokens": 1000, "cachedInputTokens": 400,
             "cacheWriteTokens": null, "outputTokens": 57, "thinkingTokens": 7, "costUsd": null, "answersWithoutTokens": 0,
             "modelsAsked": {"asked": 1}, "modelsAnswered": {"asked": 1}, "stopReasons": {"completed": 1},
             "statuses": {"200": 1}, "modelSeconds": null, "firstByteSeconds": null,
