@@ -11,10 +11,10 @@ use terca_testkit::{Action, Fault, ModelServer, Request, Scenario, Script, Turn}
 // What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
 crate::real::tests_of! {
     "needs bwrap, Node and npm";
-    acp_claude: ACP_CLAUDE [contained_and_metered the_wire_decides]
-    acp_codex: ACP_CODEX [contained_and_metered the_wire_decides]
+    acp_claude: ACP_CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests]
+    acp_codex: ACP_CODEX [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
     acp_gemini: ACP_GEMINI [contained_and_metered]
-    acp_goose: ACP_GOOSE [contained_and_metered the_wire_decides]
+    acp_goose: ACP_GOOSE [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
     acp_opencode: ACP_OPENCODE [contained_and_metered]
     acp_qwen: ACP_QWEN [contained_and_metered]
     claude: CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests a_dead_service_is_no_failure_of_a_contained_agent]
