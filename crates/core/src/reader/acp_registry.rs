@@ -88,7 +88,10 @@ fn start(
     reader: &Reader<'_>,
 ) -> Result<String, (String, String)> {
     for (kind, runner) in [
-        ("npx", &["npx", "--prefer-offline", "-y"][..]),
+        (
+            "npx",
+            &["npx", "--prefer-offline", "--fetch-retries=1", "-y"][..],
+        ),
         ("uvx", &["uvx"]),
     ] {
         if let Some(package) = distribution[kind]["package"].as_str() {

@@ -446,7 +446,7 @@ fn an_agent_of_the_registry_is_started() {
         (
             "packed",
             "npx",
-            "--prefer-offline|-y|@example/packed@1.2.3|--acp|",
+            "--prefer-offline|--fetch-retries=1|-y|@example/packed@1.2.3|--acp|",
         ),
         ("snake", "uvx", "snake==1.2.3|"),
     ] {

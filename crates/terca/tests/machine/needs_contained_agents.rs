@@ -6,17 +6,15 @@ use crate::common::sandboxes::has_landlock;
 use crate::real::Bench;
 use serde_json::{Value, json};
 use terca_testkit::agents::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN, RealAgent};
-use terca_testkit::{Action, ModelServer, Request, Scenario, Script, Turn};
+use terca_testkit::{Action, Fault, ModelServer, Request, Scenario, Script, Turn};
 
 // What is true of them without a sandbox, where `needs_real_agents` has other tests of theirs.
 crate::real::tests_of! {
     "needs bwrap, Node and npm";
-    acp_claude: ACP_CLAUDE [contained_and_metered the_wire_decides]
-    acp_codex: ACP_CODEX [contained_and_metered the_wire_decides_at_once]
-    acp_copilot: ACP_COPILOT [contained_and_metered]
+    acp_claude: ACP_CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests]
+    acp_codex: ACP_CODEX [contained_and_metered the_wire_decides_at_once options_reach_the_requests]
     acp_gemini: ACP_GEMINI [contained_and_metered]
-    acp_goose: ACP_GOOSE [contained_and_metered the_wire_decides]
-    acp_kilo: ACP_KILO [contained_and_metered]
+    acp_goose: ACP_GOOSE [contained_and_metered the_wire_decides options_reach_the_requests]
     acp_opencode: ACP_OPENCODE [contained_and_metered]
     acp_qwen: ACP_QWEN [contained_and_metered]
     claude: CLAUDE [contained_and_metered the_wire_decides options_reach_the_requests]
@@ -137,6 +135,48 @@ fn qwen_code() {
 #[ignore = "needs bwrap, Node and npm"]
 fn goose() {
     comes_to_the_same(GOOSE);
+}
+
+/// An agent that a suite names by its command alone is led by the variables that the suite gives it.
+#[test]
+#[ignore = "needs bwrap, Node and npm"]
+fn goose_by_a_command_that_speaks_acp() {
+    let scenario = Scenario::two_tools();
+    let script = Script::new(GOOSE.vocabulary)
+        .scenario("both", scenario.clone())
+        .scenario(
+            "refused",
+            Scenario::saying("Done.").fault(Fault::always(401)),
+        );
+    let server = ModelServer::start(script);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let environment = json!({
+        "name": "goose", "agent": {"name": "acp", "command": "goose acp"},
+        "env": {
+            "OPENAI_HOST": server.url(), "OPENAI_API_KEY": "false-key-for-tests", "GOOSE_PROVIDER": "openai",
+            "GOOSE_MODEL": GOOSE.asked_for, "GOOSE_MODE": "auto", "GOOSE_DISABLE_KEYRING": "1", "GOOSE_DISABLE_SESSION_NAMING": "true",
+        },
+    });
+    let eval = |name: &str| json!({"name": name, "prompt": format!("scenario:{name}"), "tests": [{"fileExists": ["fib.txt", "checked.txt"]}]});
+    let document = json!({"environments": [environment], "evals": [eval("both"), eval("refused")]});
+    let suite = project()
+        .env("PATH", &format!("{}:{path}", GOOSE.program()))
+        .file("terca.yaml", format!("{document:#}"));
+    let run = |eval: &str, status: i32| {
+        let args = ["--format", "plain", "--sandbox", "bwrap", "-t", eval];
+        suite.terca(&args).expect_status(status);
+        suite.only_trial()
+    };
+    let trial = run("both", 0);
+    let served = scenario.usage_of(3);
+    let figures =
+        ["requests", "inputTokens", "outputTokens"].map(|name| trial["stats"][name].as_u64());
+    assert_eq!(
+        figures,
+        [3, served.input, served.output()].map(Some),
+        "{trial:#}"
+    );
+    assert_eq!(run("refused", 3)["error"]["kind"], "auth");
 }
 
 /// The question reaches its model, and the file that it writes becomes the prompt.

@@ -152,6 +152,7 @@ static OPENCODE: Agent = Agent {
     invocation: |inputs| {
         Mode {
             settings: opencode_settings(inputs),
+            before_command: "Task:",
             ..Mode::of(&opencode::AGENT, OPENCODE_ARGS)
         }
         .start(inputs)
@@ -169,6 +170,7 @@ static KILO: Agent = Agent {
     invocation: |inputs| {
         Mode {
             settings: opencode_settings(inputs),
+            before_command: "Task:",
             ..Mode::of(&kilo::AGENT, OPENCODE_ARGS)
         }
         .start(inputs)
@@ -235,6 +237,8 @@ struct Mode<'a> {
     meta: Value,
     /// Variables beside those of the adapter.
     env: &'a [(&'a str, &'a str)],
+    /// The words before a prompt that begins like a command, where an empty line is not enough.
+    before_command: &'static str,
     /// True if its MCP servers are in its settings, as the adapter has them, and not in the session.
     servers_in_settings: bool,
 }
@@ -248,6 +252,7 @@ impl<'a> Mode<'a> {
             settings: Value::Null,
             meta: Value::Null,
             env: &[],
+            before_command: "",
             servers_in_settings: false,
         }
     }
@@ -286,6 +291,10 @@ impl<'a> Mode<'a> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Invocation {
             launch,
+            stdin: match Stdin::no_command(inputs.prompt) {
+                Stdin::Text(text) => Stdin::Text(format!("{}{text}", self.before_command)),
+                other => other,
+            },
             env: usual
                 .env
                 .into_iter()

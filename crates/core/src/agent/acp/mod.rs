@@ -7,9 +7,9 @@
 //! Two facts shape this adapter: the protocol has no name for a tool, only a title and a kind; and its field for tokens means
 //! another thing for each agent, so the figures come from the gateway or from an agent's own session file.
 //!
-//! Rejected: the crate `agent-client-protocol`. Its types turn on `preserve_order` of `serde_json` for the whole program, which
-//! changes the order of the keys in all files that Terca writes, and with it their fingerprints. Its connection is async, and
-//! holds lines of any length.
+//! Rejected: the crate `agent-client-protocol` (last looked at: 5.0.0). It and its types turn on `preserve_order` of `serde_json` for the
+//! whole program, which changes the order of the keys in all files that Terca writes, and with it their fingerprints. Its connection is
+//! async, and holds lines of any length.
 
 mod known;
 mod settings;

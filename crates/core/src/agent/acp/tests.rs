@@ -246,6 +246,31 @@ fn words_that_come_in_pieces_are_one_step() {
 }
 
 #[test]
+fn a_prompt_is_no_command_of_the_agent() {
+    let variables = BTreeSet::new();
+    for (name, prompt, stdin) in [
+        ("acp:codex", "/a b", Stdin::Text("\n/a b".to_owned())),
+        // It leaves out an empty line, and says nothing of a command that it does not know.
+        (
+            "acp:opencode",
+            "/a b",
+            Stdin::Text("Task:\n/a b".to_owned()),
+        ),
+        ("acp:opencode", "a / b", Stdin::Prompt),
+    ] {
+        let inputs = Inputs {
+            prompt,
+            ..playback::inputs(&[], None, &variables)
+        };
+        assert_eq!(
+            find(name).unwrap().invocation(&inputs).stdin,
+            stdin,
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn it_is_given_what_the_variant_has() {
     let variables = BTreeSet::new();
     let servers = playback::servers();

@@ -7,6 +7,21 @@ mod parallel;
 
 crate::real::tests_of! {
     "needs Node and npm, and takes long: scripts/test --everything";
+    acp_claude: ACP_CLAUDE [
+        works_in_a_hostile_place skills_are_offered mcp_servers_are_offered_called_and_missed
+        prompts_arrive_as_written rules_are_proven_on_the_wire metered_by_the_gateway
+    ]
+    acp_codex: ACP_CODEX [
+        works_in_a_hostile_place skills_are_offered mcp_servers_are_offered_called_and_missed
+        prompts_arrive_as_written rules_are_proven_on_the_wire metered_by_the_gateway
+    ]
+    acp_copilot: ACP_COPILOT [
+        works_in_a_hostile_place skills_are_offered mcp_servers_are_offered_called_and_missed
+        prompts_arrive_as_written rules_are_proven_on_the_wire metered_by_the_gateway
+    ]
+    acp_goose: ACP_GOOSE [skills_are_offered rules_are_proven_on_the_wire metered_by_the_gateway]
+    acp_kilo: ACP_KILO [skills_are_offered rules_are_proven_on_the_wire metered_by_the_gateway]
+    acp_opencode: ACP_OPENCODE [skills_are_offered rules_are_proven_on_the_wire metered_by_the_gateway]
     acp_gemini: ACP_GEMINI [
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure figures_and_models_are_those_served

@@ -248,7 +248,9 @@ pub fn options_reach_the_requests(agent: RealAgent) {
             Some("low"),
             None,
         ),
-        "codex" => (
+        "acp:claude-code" => (json!({"effort": "low"}), Some("low"), None),
+        "acp:goose" => (json!({"temperature": 0.25}), None, Some("0.25")),
+        "codex" | "acp:codex" => (
             json!({"effort": "low", "systemPrompt": {"append": TEXT}}),
             Some("low"),
             None,
