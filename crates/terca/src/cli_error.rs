@@ -375,7 +375,7 @@ impl From<InstallError> for CliError {
                 "check the network and the registry; nothing was kept, and the next run tries again"
             }
             InstallError::OtherVersion { .. } => {
-                "write the whole number of a version; an agent that replaces itself can be run with `program`"
+                "write the whole number of a version; where the program fails, it may want a newer Node or Python"
             }
             InstallError::Files(_) => "check the disk space and the permissions",
         };

@@ -12,6 +12,8 @@ use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::{AgentChoice, LATEST, Package, Profile};
+use terca_core::grade::failure_line;
+use terca_core::text::mask::Mask;
 use thiserror::Error;
 
 pub use super::package_manager::Means;
@@ -297,13 +299,18 @@ fn prove(
         dir: &dirs.root.join("probe"),
     };
     let launcher = Launcher::of_this_program();
-    let said = version::ask(&launcher, question, || None, means.interrupt);
-    if said.as_deref() == Some(version) {
-        return Ok(());
-    }
+    let said = match version::answer(&launcher, question, || None, means.interrupt) {
+        Some(Ok(said)) if said == version => return Ok(()),
+        Some(Ok(said)) => format!("that it is {said}"),
+        Some(Err(words)) => match failure_line(&Mask::default().masked(&words)) {
+            Some(line) => format!("no version: {line}"),
+            None => "no version".to_owned(),
+        },
+        None => "no version".to_owned(),
+    };
     Err(InstallError::OtherVersion {
         agent: format!("{} {version}", profile.name),
-        said: said.map_or("no version".to_owned(), |said| format!("that it is {said}")),
+        said,
     })
 }
 

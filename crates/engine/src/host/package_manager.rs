@@ -22,7 +22,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The most lines of its output that a message has.
 const MOST_LINES: usize = 8;
 /// The words of npm, pip and uv for a version that there is not.
-const NO_VERSION: [&str; 3] = ["code ETARGET", "(from versions: ", "there is no version of"];
+const NO_VERSION: [&str; 3] = [
+    "No matching version found for ", "satisfies the requirement ", "there is no version of ",
+];
 /// The words of pip if it has reached no registry.
 const NO_REGISTRY: &str = "(from versions: none)";
 
@@ -114,17 +116,33 @@ impl Manager {
         place: &Utf8Path,
         means: Means<'_>,
     ) -> Result<(), Refusal> {
+        let package = match self.kind {
+            Kind::Npm(name) => format!("{name}@{version}"),
+            Kind::Uv(name, _) | Kind::Pip(name, _) => format!("{name}=={version}"),
+        };
+        let filled = self.fill(&package, program, place, means);
+        filled.map_err(|refusal| match refusal {
+            Refusal::Failed(said) if is_no_version(&said, &package) => Refusal::NoSuchVersion,
+            other => other,
+        })
+    }
+
+    fn fill(
+        &self,
+        package: &str,
+        program: &str,
+        place: &Utf8Path,
+        means: Means<'_>,
+    ) -> Result<(), Refusal> {
         let (name, beside) = match self.kind {
-            Kind::Npm(name) => {
-                let package = format!("{name}@{version}");
+            Kind::Npm(_) => {
                 let quiet = ["--no-audit", "--no-fund", "--no-update-notifier"];
-                let args = ["install", "--global", "--prefix", place.as_str(), &package];
+                let args = ["install", "--global", "--prefix", place.as_str(), package];
                 return self.run(&[&args[..], &quiet].concat(), means).map(|_| ());
             }
             Kind::Uv(name, beside) | Kind::Pip(name, beside) => (name, beside),
         };
-        let package = format!("{name}=={version}");
-        let packages = [&[package.as_str()], beside].concat();
+        let packages = [&[package], beside].concat();
         let environment = place.join("venv");
         let python = environment.join("bin/python");
         if let Kind::Uv(..) = self.kind {
@@ -189,12 +207,14 @@ fn text(output: &Output) -> io::Result<String> {
     Ok(stripped(&String::from_utf8_lossy(&bytes)))
 }
 
+/// Tells whether the registry has no such package in this version. One that it depends on may be missing, too.
+fn is_no_version(said: &str, package: &str) -> bool {
+    let mut words = NO_VERSION.iter();
+    words.any(|words| said.contains(&format!("{words}{package}"))) && !said.contains(NO_REGISTRY)
+}
+
 /// Returns the reason that a package manager gives, in its last lines.
 fn reason(output: &str) -> Refusal {
-    let has = |words: &&str| output.contains(*words);
-    if NO_VERSION.iter().any(has) && !has(&NO_REGISTRY) {
-        return Refusal::NoSuchVersion;
-    }
     let is_telling = |line: &&str| {
         let line = line.trim();
         !line.is_empty() && !line.starts_with("npm warn") && !line.contains("complete log of this")

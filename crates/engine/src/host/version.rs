@@ -90,6 +90,16 @@ pub fn ask(
     enclose: impl FnOnce() -> Option<Enclosure>,
     interrupt: &Interrupt,
 ) -> Option<String> {
+    answer(launcher, question, enclose, interrupt)?.ok()
+}
+
+/// Asks a program for its version. Returns the version, or what it says instead; `None` if it cannot be asked.
+pub(super) fn answer(
+    launcher: &Arc<Launcher>,
+    question: VersionQuestion<'_>,
+    enclose: impl FnOnce() -> Option<Enclosure>,
+    interrupt: &Interrupt,
+) -> Option<Result<String, String>> {
     let dir = question.dir;
     fs_err::create_dir(dir).ok()?;
     // A sandbox shows directories that are there.
@@ -121,21 +131,17 @@ pub fn ask(
         .ok()?
         .run(&job, interrupt, &mut || Turn::Wait)
         .ok()?;
-    if ended.exit.code() != Some(0) {
-        return None;
-    }
     // Some keep standard output for other things.
-    [stdout, stderr].into_iter().find_map(|output| {
-        // Cut anywhere, a text may end in half a character.
-        let mut beginning = Vec::new();
-        output
-            .rewound()
-            .ok()?
-            .take(4096)
-            .read_to_end(&mut beginning)
-            .ok()?;
-        version_in(&String::from_utf8_lossy(&beginning))
-    })
+    let mut said = Vec::new();
+    for output in [stdout, stderr] {
+        let rewound = output.rewound().ok()?;
+        rewound.take(4096).read_to_end(&mut said).ok()?;
+        said.push(b'\n');
+    }
+    // Cut anywhere, a text may end in half a character.
+    let said = String::from_utf8_lossy(&said);
+    let version = version_in(&said).filter(|_| ended.exit.code() == Some(0));
+    Some(version.ok_or_else(|| said.into_owned()))
 }
 
 /// Finds the first word that begins with a digit and has a dot: `codex-cli 0.61.0` is `0.61.0`.

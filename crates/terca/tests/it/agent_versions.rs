@@ -16,7 +16,8 @@ esac
 while [ -e "$here/wait" ]; do sleep 0.05; done
 place=$4 version=${5##*@}
 mkdir "$place/bin"
-if [ "$version" = 9.9.9 ]; then echo "npm error code ETARGET" >&2; exit 1; fi
+if [ "$version" = 9.9.9 ]; then echo "npm error notarget No matching version found for $5." >&2; exit 1; fi
+if [ "$version" = 8.8.8 ]; then echo "npm error notarget No matching version found for other@1.0.0." >&2; exit 1; fi
 [ ! -e "$here/lie" ] || version=$(cat "$here/lie")
 cat >"$place/bin/gemini" <<END
 #!/bin/sh
@@ -230,6 +231,12 @@ fn a_version_that_there_is_not_and_a_machine_without_npm() {
     let outcome = run(&project).expect_status(2);
     let said = "there is no gemini-cli 9.9.9: the package @google/gemini-cli has no such version";
     assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    // A package that it depends on may be the one.
+    let other = suite("{name: gemini-cli, version: 8.8.8}", "");
+    let outcome = run(&other).expect_status(2);
+    for part in ["gemini-cli 8.8.8 could not be installed:", "other@1.0.0"] {
+        assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
+    }
     let path = [("PATH", "/nowhere")];
     let without = |args: &[&str]| project.terca_with(&path, args);
     let outcome = without(&["run"]).expect_status(2);

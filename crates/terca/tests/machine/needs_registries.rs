@@ -16,6 +16,9 @@ fn with_registries(mut project: Project) -> Project {
             "PIP_INDEX_URL", "python3", "-m pip config get global.index-url",
         ),
         ("PIP_CERT", "python3", "-m pip config get global.cert"),
+        (
+            "UV_DEFAULT_INDEX", "python3", "-m pip config get global.index-url",
+        ),
         ("NPM_CONFIG_REGISTRY", "npm", "config get registry"),
         ("NPM_CONFIG_CAFILE", "npm", "config get cafile"),
     ];

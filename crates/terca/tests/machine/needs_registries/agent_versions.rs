@@ -65,7 +65,9 @@ fn an_agent_of_python() {
         "environments": [{"name": "m", "agent": agent}],
         "evals": [{"name": "a", "prompt": "x", "tests": [{"fileExists": "a"}]}],
     });
-    let suite = with_registries(project().file("terca.yaml", format!("{document:#}")));
+    // As pip does, where `uv` is there.
+    let suite = project().env("UV_SYSTEM_CERTS", "true");
+    let suite = with_registries(suite.file("terca.yaml", format!("{document:#}")));
     let outcome = suite.terca(&["doctor", "--install", "--format", "json"]);
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
     assert_eq!(outcome.status, 0, "{said}");
