@@ -156,7 +156,7 @@ fn cases() -> Vec<Case> {
 /// What the wire shows decides, however the agent takes it: a service that is dead, breaks off or refuses is at fault, and
 /// a whole answer is the agent's result, an empty one too. The figures are those of the service.
 pub fn the_wire_decides(agent: RealAgent) {
-    decides(agent, cases());
+    decides(agent, &cases());
 }
 
 /// The same, without the cases that take a whole time limit.
@@ -164,10 +164,10 @@ pub fn the_wire_decides_at_once(agent: RealAgent) {
     let mut cases = cases();
     let waiting = ["429", "429-later", "500", "hang", "hang-after-work"];
     cases.retain(|case| !waiting.contains(&case.name));
-    decides(agent, cases);
+    decides(agent, &cases);
 }
 
-fn decides(agent: RealAgent, cases: Vec<Case>) {
+fn decides(agent: RealAgent, cases: &[Case]) {
     let scenarios: Vec<_> = cases
         .iter()
         .map(|case| (case.name, case.scenario.clone()))
