@@ -41,6 +41,7 @@ pub(super) const PROFILE: Profile = Profile {
     hosts: &[
         "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com",
     ],
+    telemetry_hosts: &["play.googleapis.com"],
     options: OptionWays {
         max_turns: Some(Way::Setting("model.maxSessionTurns")),
         disallowed_tools: Some(Way::Setting("tools.exclude")),

@@ -42,6 +42,8 @@ pub struct Profile {
     pub skills_dir: &'static str,
     /// The tool by which it uses skills, if there is one. Agents without one read the files of a skill like any other.
     pub skill_tool: Option<&'static str>,
+    /// True if it offers skills to its model by their names alone, without their descriptions.
+    pub offers_skill_names: bool,
     /// True if every session that ends well has the tokens of its answers. In one without, an answer broke off.
     pub reports_tokens: bool,
     /// The beginnings of lines that may be left out of the transcript of a very long session. Nothing else may depend on
@@ -59,6 +61,8 @@ pub struct Profile {
     pub services: &'static [ModelService],
     /// Hosts that it needs beside those of its services: where it signs in, and where it asks models of with a sign-in.
     pub hosts: &'static [&'static str],
+    /// Hosts that it reports to for its makers, also where its settings forbid that. A sandbox refuses them without a remark.
+    pub telemetry_hosts: &'static [&'static str],
     /// The rule by which credential files are left out when variables are set.
     pub files_yield: FilesYield,
     /// Directories that trials share, since the program would fill them anew for every home: the variable that
@@ -95,6 +99,7 @@ impl Profile {
         rules_bytes: None,
         skills_dir: "",
         skill_tool: None,
+        offers_skill_names: false,
         reports_tokens: false,
         skippable: &[],
         read_above: &["AGENTS.md"],
@@ -103,6 +108,7 @@ impl Profile {
         credential_files: &[],
         services: &[],
         hosts: &[],
+        telemetry_hosts: &[],
         files_yield: FilesYield::ToAnyVariable,
         caches: &[],
         leftovers: &[],

@@ -38,6 +38,7 @@ pub(super) const PROFILE: Profile = Profile {
     hosts: &[
         "chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com",
     ],
+    telemetry_hosts: &["gb4w8c3ygj-default-sea.rum.aliyuncs.com"],
     options: OptionWays {
         max_turns: Some(Way::Setting("model.maxSessionTurns")),
         system_prompt: Some(Way::Flag("--append-system-prompt")),

@@ -18,7 +18,6 @@ pub struct WireSummary {
     /// The trials whose requests passed through the gateway.
     trials: usize,
     wire: Wire,
-    agent_seconds: f64,
     refused: BTreeMap<String, u64>,
     refused_elsewhere: u64,
 }
@@ -33,7 +32,6 @@ impl WireSummary {
                 summary.trials += 1;
                 summary.wire.add(wire);
                 first_bytes.extend(wire.first_byte_seconds);
-                summary.agent_seconds += report.phases.agent.unwrap_or(wire.model_seconds);
             }
             if let Some(network) = &report.network {
                 summary.refused_elsewhere += network.refused_elsewhere;
@@ -51,18 +49,14 @@ impl WireSummary {
         self.refused.values().sum::<u64>() + self.refused_elsewhere
     }
 
-    /// Returns the sentence: `14 requests in 3 trials, 2 failed (429 ×2), …; 120k input tokens, …; models took 41s of 58s`.
+    /// Returns the sentence: `14 requests in 3 trials, 2 failed (429 ×2), …; 120k input tokens, …; models took 41s, …`.
     pub fn sentence(&self, delivery: &DeliveryCounts) -> String {
         let mut parts = Vec::new();
         if self.trials > 0 {
             let trials = prose::count(self.trials, "trial");
             parts.push(format!("{} (in {trials})", self.wire.words()));
             parts.extend(self.wire.token_words());
-            parts.push(format!(
-                "models took {} of {}",
-                prose::duration(self.wire.model_seconds),
-                prose::duration(self.agent_seconds.max(self.wire.model_seconds))
-            ));
+            parts.push(self.wire.time_words());
             for sent in delivery.sent.iter().take(SHOWN) {
                 let (noun, name) = (sent.part.noun(), &sent.name);
                 parts.push(format!(
@@ -109,6 +103,8 @@ mod tests {
             cached_input_tokens: Some(200),
             output_tokens: Some(30),
             model_seconds: 2.0,
+            tool_seconds: Some(0.5),
+            rest_seconds: Some(1.5),
             first_byte_seconds: Some(first_byte),
             statuses: BTreeMap::from([
                 ("200".to_owned(), answered),
@@ -138,7 +134,7 @@ mod tests {
         assert_eq!(
             summary.sentence(&delivery),
             "8 requests, 1 failed (429 ×1), 1 tried again, first byte after 1.5s (in 2 trials); 2.4k input tokens (400 \
-             cached), 60 output tokens; models took 4.0s of 8.0s; rules `AGENTS.md` in 7 of 8 requests; 3 connections \
+             cached), 60 output tokens; models took 4.0s, tools 1.0s, the rest 3.0s; rules `AGENTS.md` in 7 of 8 requests; 3 connections \
              refused (pypi.org:443)"
         );
         other.wire = None;

@@ -181,6 +181,9 @@ pub struct Wire {
     pub answered: u64,
     /// Requests that repeat one that had failed.
     pub retries: u64,
+    /// Requests beside the task: for titles, summaries and the like. They offer no tools, and others do.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub side_requests: u64,
     /// Requests whose answers came from a recording: their tokens were not spent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u64,
@@ -218,6 +221,12 @@ pub struct Wire {
     pub system_prompt_bytes: Option<u64>,
     /// The time in which at least one request was on its way.
     pub model_seconds: f64,
+    /// The time between an answer and the next request, in which the agent uses its tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_seconds: Option<f64>,
+    /// The other time of the session: the start and the end of the agent, and waits after requests that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_seconds: Option<f64>,
     /// The median time to the first byte of an answer; `null` if there was none.
     pub first_byte_seconds: Option<f64>,
     /// The parts of the variant that were looked for in the requests.
@@ -259,6 +268,7 @@ impl Wire {
             );
         }
         let of_task = of_task(exchanges);
+        wire.side_requests = wire.requests - of_task.len() as u64;
         if let Some(first) = of_task.first() {
             wire.tools = first.parameters.tool_names.to_vec();
             wire.system_prompt_bytes = first.parameters.system_bytes;
@@ -271,13 +281,40 @@ impl Wire {
                 );
             }
         }
-        wire.model_seconds = busy_milliseconds(exchanges) as f64 / 1000.0;
         let first_bytes = exchanges
             .iter()
             .filter_map(|exchange| exchange.first_byte_ms);
         let first_bytes: Vec<f64> = first_bytes.map(|time| time as f64).collect();
         wire.first_byte_seconds = median(&first_bytes).map(|time| time / 1000.0);
         wire
+    }
+
+    /// Splits the time of a session. `has_ended` is false if something ended the agent: it was at work then.
+    pub fn split_time(&mut self, exchanges: &[Exchange], session_seconds: f64, has_ended: bool) {
+        let mut ordered: Vec<&Exchange> = exchanges.iter().collect();
+        ordered.sort_by_key(|exchange| exchange.started_ms);
+        let (mut models, mut tools, mut reached) = (0, 0, 0);
+        let mut is_answered = false;
+        for exchange in ordered {
+            let start = exchange.started_ms;
+            let end = total([start, exchange.total_ms]);
+            if is_answered {
+                tools += start.saturating_sub(reached);
+            }
+            models += end.saturating_sub(start.max(reached));
+            if end >= reached {
+                (reached, is_answered) = (end, exchange.is_answered());
+            }
+        }
+        let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
+        let rounded = |seconds: f64| (seconds.max(0.0) * 1000.0).round() / 1000.0;
+        let (models, mut tools) = (seconds(models), seconds(tools));
+        if is_answered && !has_ended {
+            tools += (session_seconds - seconds(reached)).max(0.0);
+        }
+        self.model_seconds = models;
+        self.tool_seconds = Some(rounded(tools));
+        self.rest_seconds = Some(rounded(session_seconds - models - tools));
     }
 
     /// Counts the requests that had these parts of the variant in them.
@@ -340,10 +377,31 @@ impl Wire {
         add(&mut self.cache_write_tokens, other.cache_write_tokens);
         add(&mut self.output_tokens, other.output_tokens);
         add(&mut self.thinking_tokens, other.thinking_tokens);
+        self.side_requests += other.side_requests;
         self.model_seconds += other.model_seconds;
+        for (sum, more) in [
+            (&mut self.tool_seconds, other.tool_seconds),
+            (&mut self.rest_seconds, other.rest_seconds),
+        ] {
+            *sum = more.map(|more| sum.unwrap_or(0.0) + more).or(*sum);
+        }
         for (name, number) in &other.statuses {
             *self.statuses.entry(name.clone()).or_default() += number;
         }
+    }
+
+    /// Returns the times in words: `models took 41s, tools 12s, the rest 5.0s`.
+    pub fn time_words(&self) -> String {
+        let mut words = format!("models took {}", prose::duration(self.model_seconds));
+        for (what, seconds) in [
+            ("tools", self.tool_seconds),
+            ("the rest", self.rest_seconds),
+        ] {
+            if let Some(seconds) = seconds {
+                words += &format!(", {what} {}", prose::duration(seconds));
+            }
+        }
+        words
     }
 
     /// Returns the tokens in words: `120k input tokens (80k cached), 3.1k output tokens`; `None` if no answer said.
@@ -365,6 +423,9 @@ impl Wire {
     /// Returns the requests in words: `14 requests, 2 failed (429 ×2), 1 tried again, first byte after 0.8s`.
     pub fn words(&self) -> String {
         let mut words = prose::count(self.requests, "request");
+        if self.side_requests > 0 {
+            words += &format!(", {} beside the task", self.side_requests);
+        }
         let failed = self.requests.saturating_sub(self.answered);
         if failed > 0 {
             words += &format!(", {failed} failed");
@@ -452,25 +513,6 @@ fn count(counts: &mut BTreeMap<String, u64>, name: Option<&str>) {
     }
 }
 
-/// Returns the time in which at least one request was on its way. Requests of sub-agents overlap.
-fn busy_milliseconds(exchanges: &[Exchange]) -> u64 {
-    let mut spans: Vec<(u64, u64)> = exchanges
-        .iter()
-        .map(|exchange| {
-            let end = total([exchange.started_ms, exchange.total_ms]);
-            (exchange.started_ms, end)
-        })
-        .collect();
-    spans.sort_unstable();
-    let mut busy = 0;
-    let mut reached = 0;
-    for (start, end) in spans {
-        busy += end.saturating_sub(start.max(reached));
-        reached = reached.max(end);
-    }
-    busy
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -505,15 +547,13 @@ mod tests {
         refused.tokens = WireTokens::default();
         refused.model_answered = None;
         refused.stop_reason = None;
-        let wire = Wire::of(
-            &[
-                exchange(0, 1000),
-                exchange(500, 1000),
-                exchange(2000, 500),
-                refused,
-            ],
-            None,
-        );
+        let exchanges = [
+            exchange(0, 1000),
+            exchange(500, 1000),
+            exchange(2000, 500),
+            refused,
+        ];
+        let wire = Wire::of(&exchanges, None);
         assert_eq!((wire.requests, wire.answered), (4, 3));
         assert_eq!(
             (wire.input_tokens, wire.output_tokens, wire.thinking_tokens),
@@ -523,13 +563,51 @@ mod tests {
             wire.statuses,
             BTreeMap::from([("200".into(), 3), ("429".into(), 1)])
         );
-        assert_eq!(wire.model_seconds, 2.01);
         assert_eq!(wire.first_byte_seconds, Some(0.125));
         assert_eq!(wire.model(), Some("m"));
         assert_eq!(
             wire.words(),
             "4 requests, 1 failed (429 ×1), first byte after 0.1s"
         );
+    }
+
+    #[test]
+    fn the_time_of_a_session_is_split() {
+        let mut refused = exchange(5000, 10);
+        refused.status = Some(429);
+        // Two overlap, then a tool, an answer, a tool, a refusal, a wait and the last answer.
+        let exchanges = [
+            exchange(100, 1000),
+            exchange(600, 1000),
+            exchange(2000, 500),
+            refused,
+            exchange(6010, 1000),
+        ];
+        let split = |has_ended| {
+            let mut wire = Wire::of(&exchanges, None);
+            wire.split_time(&exchanges, 8.0, has_ended);
+            (wire.model_seconds, wire.tool_seconds, wire.rest_seconds)
+        };
+        assert_eq!(split(true), (3.01, Some(2.9), Some(2.09)));
+        assert_eq!(
+            split(false),
+            (3.01, Some(3.89), Some(1.1)),
+            "a tool was at work"
+        );
+    }
+
+    #[test]
+    fn requests_without_tools_are_beside_the_task() {
+        let with_tools = || Exchange {
+            parameters: Parameters {
+                tools: 2,
+                ..Parameters::default()
+            },
+            ..exchange(0, 1)
+        };
+        let beside = |exchanges: &[Exchange]| Wire::of(exchanges, None).side_requests;
+        assert_eq!(beside(&[exchange(0, 1), with_tools(), with_tools()]), 1);
+        assert_eq!(beside(&[exchange(0, 1), exchange(1, 1)]), 0);
     }
 
     #[test]

@@ -324,21 +324,25 @@ impl TrialNetwork {
         }
     }
 
-    /// Returns a remark about the connections that were refused; `None` if there were none.
-    pub fn note(&self) -> Option<String> {
+    /// Returns a remark about the connections that were refused; `None` if there were none but those to `telemetry`, hosts
+    /// to which the agent's makers have it report.
+    pub fn note(&self, telemetry: &[&str]) -> Option<String> {
         /// The most hosts that are named.
         const SHOWN: usize = 5;
-        self.refused.first()?;
-        let count: u64 = self.refused.iter().map(|refused| refused.count).sum();
+        let refused = self.refused.iter();
+        let refused = refused.filter(|refused| !telemetry.contains(&refused.host.as_str()));
+        let refused: Vec<&RefusedHost> = refused.collect();
+        refused.first()?;
+        let count: u64 = refused.iter().map(|refused| refused.count).sum();
         let count = count + self.refused_elsewhere;
-        let shown = self.refused.iter().take(SHOWN);
-        let mut named: Vec<String> = shown.map(RefusedHost::words).collect();
-        if self.refused.len() > SHOWN || self.refused_elsewhere > 0 {
+        let shown = refused.iter().take(SHOWN);
+        let mut named: Vec<String> = shown.map(|refused| refused.words()).collect();
+        if refused.len() > SHOWN || self.refused_elsewhere > 0 {
             named.push("others".to_owned());
         }
         let was = if count == 1 { "was" } else { "were" };
         // An agent may have asked for something that is no host.
-        let mut patterns = self.refused.iter().map(RefusedHost::pattern);
+        let mut patterns = refused.iter().map(|refused| refused.pattern());
         let host = patterns.find(|pattern| pattern.parse::<HostPattern>().is_ok());
         let advice = match (self.mode, host) {
             (NetworkMode::Off, _) => "; `network` is `off`".to_owned(),
@@ -511,25 +515,31 @@ mod tests {
     fn only_hosts_are_advised() {
         let mut network = TrialNetwork::new(NetworkMode::Model);
         network.refuse("(not a name)", 80);
-        let note = network.note().unwrap();
+        let note = network.note(&[]).unwrap();
         assert!(!note.contains("allow"), "{note}");
         network.refuse("example.com", 80);
-        let note = network.note().unwrap();
+        let note = network.note(&[]).unwrap();
         assert!(note.contains("`allow: [\"example.com\"]`"), "{note}");
     }
 
     #[test]
     fn refusals_are_counted_and_bounded() {
         let mut network = TrialNetwork::new(NetworkMode::Model);
-        assert_eq!(network.note(), None);
+        assert_eq!(network.note(&[]), None);
         network.refuse("registry.npmjs.org", 443);
         network.refuse("registry.npmjs.org", 443);
         network.refuse("127.0.0.1", 8080);
         assert_eq!(
-            network.note().unwrap(),
+            network.note(&[]).unwrap(),
             "3 connections of the agent were refused, to registry.npmjs.org:443 (2 times) and 127.0.0.1:8080; \
              `allow: [\"registry.npmjs.org\"]` lets an agent through"
         );
+        network.refused[0].count = 1;
+        assert_eq!(
+            network.note(&["127.0.0.1"]).unwrap(),
+            "1 connection of the agent was refused, to registry.npmjs.org:443; `allow: [\"registry.npmjs.org\"]` lets an agent through"
+        );
+        assert_eq!(network.note(&["127.0.0.1", "registry.npmjs.org"]), None);
         for number in 0..1000 {
             network.refuse(&format!("host-{number}"), 443);
         }

@@ -59,7 +59,8 @@ pub struct Sent {
 pub struct Sought {
     part: Part,
     name: String,
-    /// The texts that must all be there; of a server, its name in the names of tools.
+    /// The texts that must all be there; of a server, its name in the names of tools. None for a skill that is offered by
+    /// its name alone.
     texts: Vec<String>,
 }
 
@@ -88,6 +89,15 @@ impl Sought {
         })
     }
 
+    /// Looks for a skill by its name in the descriptions of tools, for agents that offer no more of it.
+    pub fn skill_name(path: &str) -> Self {
+        Sought {
+            part: Part::Skill,
+            name: path.to_owned(),
+            texts: Vec::new(),
+        }
+    }
+
     /// Looks for an MCP server by the names of its tools, in which most agents put the name of the server.
     pub fn server(name: &str) -> Self {
         Sought {
@@ -114,10 +124,13 @@ impl Sought {
             of += 1;
             requests += u64::from(seen.found.contains(&label));
         }
-        // Rules without a line are in any request.
-        let is_telling =
-            of > 0 && !self.texts.is_empty() && (requests > 0 || self.part != Part::McpServer);
-        is_telling.then(|| Sent {
+        let is_telling = match self.part {
+            // Rules without a line are in any request.
+            Part::Rules => !self.texts.is_empty(),
+            Part::Skill => true,
+            Part::McpServer => requests > 0,
+        };
+        (of > 0 && is_telling).then(|| Sent {
             part: self.part,
             name: self.name.clone(),
             requests,
@@ -142,6 +155,13 @@ fn has_all(text: &str, parts: &[String]) -> bool {
     })
 }
 
+/// Returns whether the name of a skill, at the end of its path, is a word of a text.
+fn has_name(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || "-_".contains(letter)));
+    words.any(|word| word == name)
+}
+
 /// The parts that were found in one request.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -159,11 +179,17 @@ impl Seen {
         // A body that is not JSON has no texts.
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         request.add(&body, SearchedPlace::Elsewhere);
-        let RequestText { words, tools, .. } = &request;
+        let RequestText {
+            words,
+            tools,
+            descriptions,
+            ..
+        } = &request;
         // A text within a text has its escapes left.
         let inside = LazyCell::new(|| spaced(&replaced(&ESCAPES, words, unescaped)));
-        let is_found = |Sought { part, texts, .. }: &&Sought| match part {
+        let is_found = |Sought { part, name, texts }: &&Sought| match part {
             Part::McpServer => has_all(tools, texts),
+            Part::Skill if texts.is_empty() => has_name(descriptions, name),
             Part::Rules | Part::Skill => has_all(words, texts) || has_all(&inside, texts),
         };
         Seen {
@@ -179,6 +205,8 @@ struct RequestText {
     words: String,
     /// The names of tools as identifiers, each between underscores.
     tools: String,
+    /// The other texts about tools.
+    descriptions: String,
     offers_tools: bool,
 }
 
@@ -207,6 +235,9 @@ impl RequestText {
         if place == SearchedPlace::ToolName {
             self.offers_tools = true;
             self.tools += &format!("_{}_ ", identifier(text));
+        }
+        if place == SearchedPlace::Tools {
+            self.descriptions += &format!("{text}\n");
         }
         if text.len() <= LONGEST_WORD || text.contains(' ') {
             self.words += &spaced(text);
@@ -404,6 +435,25 @@ mod tests {
         ] {
             assert_eq!(Sought::skill("s", none), None, "{none:?}");
         }
+    }
+
+    #[test]
+    fn a_skill_that_is_offered_by_its_name_is_found_in_the_descriptions_of_tools() {
+        let skill = [Sought::skill_name(".cline/skills/zebra-care")];
+        let tool = |text: &str| json!({"tools": [{"name": "skills", "description": text}]});
+        let body = tool("Uses a skill. Available skills: my-zebra, zebra-care.");
+        assert_eq!(
+            seen(&body, &skill).found,
+            ["skill .cline/skills/zebra-care"]
+        );
+        let mut elsewhere = tool("Available skills: my-zebra-care.");
+        elsewhere["messages"] = json!([{"content": "Tell me of zebra-care."}]);
+        let seen = seen(&elsewhere, &skill);
+        assert!(seen.found.is_empty());
+        assert_eq!(
+            skill[0].sent(&[&seen]).map(|sent| (sent.requests, sent.of)),
+            Some((0, 1))
+        );
     }
 
     #[test]

@@ -121,6 +121,16 @@ pub const COLUMNS: &[Column] = &[
         "how long the agent ran",
         At("/stats/durationSeconds"),
     ),
+    column(
+        "modelSeconds",
+        "of it, how long models took",
+        At("/wire/modelSeconds"),
+    ),
+    column(
+        "toolSeconds",
+        "of it, how long tools took",
+        At("/wire/toolSeconds"),
+    ),
     column("setupSeconds", "how long setup took", At("/phases/setup")),
     column(
         "testsSeconds",

@@ -5,6 +5,7 @@ use terca_core::run::outcome::Phases;
 use terca_core::text::prose;
 use terca_core::transcript::Step;
 use terca_core::transcript::trial_files::{ModelRequest, Session};
+use terca_core::wire::Wire;
 
 use super::scale::{round, stacked_bar};
 use super::step::ShownStep;
@@ -12,15 +13,16 @@ use super::transcript::steps;
 use super::turns::{Clock, in_and_out};
 
 /// Returns a bar of the known phases with their times, or nothing if no time is known. The time of an agent whose requests
-/// passed through the gateway is split: `model_seconds` is the time in which at least one was on its way.
-pub fn timeline(phases: &Phases, model_seconds: Option<f64>) -> Markup {
-    let models = phases
-        .agent
-        .and_then(|agent| Some(model_seconds?.min(agent)));
-    let rest = phases.agent.map(|agent| agent - models.unwrap_or(0.0));
+/// passed through the gateway is split.
+pub fn timeline(phases: &Phases, wire: Option<&Wire>) -> Markup {
+    let models = wire.map(|wire| wire.model_seconds);
+    let tools = wire.and_then(|wire| wire.tool_seconds);
+    let split = models.unwrap_or(0.0) + tools.unwrap_or(0.0);
+    let rest = phases.agent.map(|agent| (agent - split).max(0.0));
     let all = [
         ("setup", phases.setup),
         ("models", models),
+        ("tools", tools),
         ("agent", rest),
         ("tests", phases.tests),
     ];
@@ -156,18 +158,27 @@ mod tests {
             agent: Some(10.0),
             tests: None,
         };
-        for (model_seconds, there) in [
+        let wire = |model_seconds, tool_seconds| Wire {
+            model_seconds,
+            tool_seconds,
+            ..Wire::default()
+        };
+        for (wire, there) in [
             (None, &["setup 1.0s", "agent 10s"][..]),
-            (Some(7.5), &["setup 1.0s", "models 7.5s", "agent 2.5s"]),
+            (Some(wire(7.5, None)), &["models 7.5s", "agent 2.5s"]),
+            (
+                Some(wire(7.5, Some(2.0))),
+                &["setup 1.0s", "models 7.5s", "tools 2.0s", "agent 0.5s"],
+            ),
             // The gateway's clock and the agent's are not the same.
-            (Some(10.2), &["models 10s", "agent 0"]),
+            (Some(wire(10.2, Some(0.0))), &["models 10s", "agent 0"]),
         ] {
-            let shown = timeline(&phases, model_seconds).into_string();
+            let shown = timeline(&phases, wire.as_ref()).into_string();
             for words in there {
                 assert!(shown.contains(words), "{words}: {shown}");
             }
             let has_models = shown.contains("models");
-            assert_eq!(has_models, model_seconds.is_some(), "{shown}");
+            assert_eq!(has_models, wire.is_some(), "{shown}");
         }
     }
 }

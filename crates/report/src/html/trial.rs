@@ -94,7 +94,7 @@ pub fn trial_page(page: &TrialPage<'_>, room: usize) -> Markup {
         article.trial data-trial=(page.trial.head.id) {
             (heading(page))
             (trouble(report))
-            (timeline(&report.phases, report.wire.as_ref().map(|wire| wire.model_seconds)))
+            (timeline(&report.phases, report.wire.as_ref()))
             (facts(&page.trial.head, report))
             (section("earlier", "Earlier attempts", earlier(&page.trial.earlier)))
             (remark(page))

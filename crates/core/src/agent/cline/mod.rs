@@ -16,6 +16,7 @@ pub(super) static AGENT: Agent = Agent {
         tested_version: "3.0.65",
         package: Some(Package::Npm("cline")),
         skills_dir: ".cline/skills",
+        offers_skill_names: true,
         credential_variables: &[
             "CLINE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
             "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY",
@@ -25,6 +26,7 @@ pub(super) static AGENT: Agent = Agent {
         files_yield: FilesYield::ByProvider(&["CLINE_API_KEY"]),
         // While a tool runs it heeds no signal, and is killed after the time that it is given.
         hosts: &["api.cline.bot"],
+        telemetry_hosts: &["data.cline.bot", "otel.cline.bot"],
         ..Profile::USUAL
     },
     invocation,

@@ -21,6 +21,7 @@ use super::{AgentStart, Attachment, CommandEnd, json_lines};
 use crate::host::credentials;
 use crate::process::supervise::Turn;
 use crate::trial::stage_error::StageError;
+use crate::trial::timing::rounded;
 
 /// The file of the artifacts with a line for each request to a model.
 const WIRE_LOG: &str = "wire.jsonl";
@@ -153,6 +154,8 @@ impl Attachment for Models {
             session.wire_end = Some(wire_end);
             let mut wire = Wire::of(&exchanges, prices.of_exchanges(&exchanges));
             wire.look_for(&self.sought, &exchanges);
+            let has_ended = !end.ended.timed_out && !end.ended.lost;
+            wire.split_time(&exchanges, rounded(end.ended.seconds), has_ended);
             add_wire(&wire, is_whole, &self.advice, &mut session.reading);
             let lines = context
                 .mask

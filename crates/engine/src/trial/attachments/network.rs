@@ -47,7 +47,14 @@ pub(super) fn attach(start: &mut AgentStart<'_>) -> Result<Box<dyn Attachment>, 
     let network = asked.make(start.context)?;
     network.lead_servers(&mut start.mcp_servers);
     start.network = network.clone();
-    Ok(Box::new(network))
+    let telemetry = start.profile.telemetry_hosts;
+    Ok(Box::new(NetworkOfSession { network, telemetry }))
+}
+
+/// The network of an agent's session.
+struct NetworkOfSession {
+    network: AgentNetwork,
+    telemetry: &'static [&'static str],
 }
 
 /// Returns the hosts of an agent's models, and of the MCP servers that it reaches by itself.
@@ -66,10 +73,13 @@ fn models_and_servers(start: &AgentStart<'_>) -> Vec<HostPattern> {
     hosts
 }
 
-impl Attachment for AgentNetwork {
+impl Attachment for NetworkOfSession {
     fn detach(self: Box<Self>, end: &mut CommandEnd<'_, '_>) -> Result<(), StageError> {
-        let network = self.report(end.run.contained_by() != ContainedBy::None);
-        let note = network.as_ref().and_then(TrialNetwork::note);
+        let is_contained = end.run.contained_by() != ContainedBy::None;
+        let network = self.network.report(is_contained);
+        let note = network
+            .as_ref()
+            .and_then(|network| network.note(self.telemetry));
         if let Some(note) = &note {
             end.run.log.line(note)?;
         }

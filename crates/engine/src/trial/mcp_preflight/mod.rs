@@ -254,7 +254,7 @@ fn ask_program(
     };
     let mut answer = program::ask(context, server, contained, limit)?;
     if let ServerAnswer::Failed(why) | ServerAnswer::Silent(why) = &mut answer
-        && let Some(note) = network.report(true).and_then(|network| network.note())
+        && let Some(note) = network.report(true).and_then(|network| network.note(&[]))
     {
         *why = format!("{why}; {note}");
     }

@@ -139,7 +139,12 @@ pub(super) fn sought(
     let rules = rules.map(|(file, text)| Sought::rules(&file.path, text));
     let mut sought: Vec<Sought> = rules.into_iter().collect();
     let workspace = Dir::open(run.dirs.here())?;
+    let by_name = variant.agent.agent.profile().offers_skill_names;
     for skill in skills {
+        if by_name {
+            sought.push(Sought::skill_name(&skill.path));
+            continue;
+        }
         let file = Utf8Path::new(&skill.path).join("SKILL.md");
         let text = workspace.read_file(file, LARGEST_SKILL)?;
         sought.extend(Sought::skill(&skill.path, &String::from_utf8_lossy(&text)));

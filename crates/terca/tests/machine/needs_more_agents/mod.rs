@@ -38,6 +38,7 @@ crate::real::tests_of! {
         remote_mcp_servers_are_recorded a_recorded_session_comes_to_the_same
     ]
     claude: CLAUDE [
+        skills_are_proven_on_the_wire
         mcp_servers_are_offered_called_and_missed hidden_tools_are_not_offered
         prompts_arrive_as_written figures_and_models_are_those_served
         long_rules_arrive_or_are_not_claimed mcp_claims_agree_with_the_server
@@ -76,6 +77,7 @@ crate::real::tests_of! {
         a_dead_service_is_no_failure the_wire_decides
     ]
     qwen: QWEN [
+        skills_are_proven_on_the_wire
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure rules_are_proven_on_the_wire
         remote_mcp_servers_are_recorded prompts_arrive_as_written
@@ -84,6 +86,7 @@ crate::real::tests_of! {
         a_dead_service_is_no_failure the_wire_decides
     ]
     cline: CLINE [
+        skills_are_proven_on_the_wire
         works_in_a_hostile_place mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         a_dead_service_is_no_failure figures_and_models_are_those_served
@@ -96,6 +99,7 @@ crate::real::tests_of! {
         mcp_claims_agree_with_the_server long_rules_arrive_or_are_not_claimed
     ]
     droid: DROID [
+        skills_are_proven_on_the_wire
         works_in_a_hostile_place skills_are_offered mcp_servers_are_offered_called_and_missed
         trouble_is_told_from_failure prompts_arrive_as_written
         a_dead_service_is_no_failure figures_and_models_are_those_served

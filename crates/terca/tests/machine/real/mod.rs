@@ -18,7 +18,10 @@ pub use gateway::{contained_and_metered, metered_by_the_gateway};
 pub use mcp_claims::{mcp_claims_agree_with_the_server, remote_mcp_servers_are_recorded};
 pub use on_a_worker::works_on_a_worker_as_it_does_here;
 pub use replay::a_recorded_session_comes_to_the_same;
-pub use rules::{long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire};
+pub use rules::{
+    long_rules_arrive_or_are_not_claimed, rules_are_proven_on_the_wire,
+    skills_are_proven_on_the_wire,
+};
 pub use service::{
     a_dead_service_is_no_failure, options_reach_the_requests, the_wire_decides,
     the_wire_decides_at_once,

@@ -56,6 +56,29 @@ pub fn rules_are_proven_on_the_wire(agent: RealAgent) {
     bench.project.assert_nothing_left();
 }
 
+/// With a sandbox that proves delivery, a skill is in every request, by its description or by its name. No remark advises to
+/// let the agent report to its makers.
+pub fn skills_are_proven_on_the_wire(agent: RealAgent) {
+    let mut bench = Bench::new(agent, &[("skilled", Scenario::saying("Done."))]);
+    bench.project = bench.project.env("TERCA_SANDBOX", "bwrap");
+    let skill =
+        "---\nname: zebra-care\ndescription: Feeds zebras as they like it.\n---\n\nGrass.\n";
+    let bench = bench.file("_skills/zebra-care/SKILL.md", skill).suite(
+        &json!([{"name": "skilled", "skills": ["_skills/zebra-care"], "requireDelivery": true}]),
+        &json!([{"name": "skilled", "prompt": "Go on. scenario:skilled", "tests": [{"commandSuccess": "true"}]}]),
+    );
+    bench.run().expect_status(0);
+    let trial = bench.trial("skilled", "skilled");
+    assert_passed(&trial);
+    let sent = &trial["wire"]["sent"][0];
+    assert_eq!(sent["part"], "skill", "{trial:#}");
+    assert!(sent["of"].as_u64() > Some(0), "{sent}");
+    assert_eq!(sent["requests"], sent["of"], "{trial:#}");
+    let notes = trial["notes"].to_string();
+    assert!(!notes.contains("refused"), "{notes}");
+    bench.project.assert_nothing_left();
+}
+
 pub fn long_rules_arrive_or_are_not_claimed(agent: RealAgent) {
     let bench = Bench::new(agent, &[("long", Scenario::saying("Done."))]);
     let bench = SIZES.iter().fold(bench, |bench, size| {
