@@ -8,12 +8,16 @@ echo 'Be brief.' > rules/AGENTS.md
 printf -- '---\nname: plan\ndescription: plans\n---\nPlan.\n' > skills/plan/SKILL.md
 cat > "$STAND_INS/do.sh" <<'DO'
 case "$prompt" in *odd*) if [ -f GEMINI.md ]; then touch done; fi ;; *) touch done ;; esac
-bash -c 'rest=${GOOGLE_GEMINI_BASE_URL#http://}; host=${rest%%/*}; exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
+bash -c 'rest=${GOOGLE_GEMINI_BASE_URL#http://}; host=${rest%%/*}
+ask() {
+  exec 3<>"/dev/tcp/${host%:*}/${host#*:}"
+  printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %s\r\n\r\n%s" "${rest#*/}" ${#1} "$1" >&3
+  cat <&3 >/dev/null
+}
 tools="[{\"functionDeclarations\": [{\"name\": \"t\"}]}]"
 said="[{\"role\": \"user\", \"parts\": [{\"text\": \"scenario:docs\"}]}]"
-body="{\"systemInstruction\": {\"parts\": [{\"text\": \"Be good.\"}]}, \"contents\": $said, \"tools\": $tools, \"generationConfig\": {\"temperature\": 0.5}}"
-printf "POST /%s/v1/models/m:generateContent HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %s\r\n\r\n%s" "${rest#*/}" ${#body} "$body" >&3
-cat <&3 >/dev/null'
+ask "{\"contents\": $said}"
+ask "{\"systemInstruction\": {\"parts\": [{\"text\": \"Be good.\"}]}, \"contents\": $said, \"tools\": $tools, \"generationConfig\": {\"temperature\": 0.5}}"'
 echo tool mcp_docs_search
 settings=$(tr -d '\n' <"$HOME/.gemini/settings.json")
 server=$(printf %s "$settings" | sed 's/.*"command": *"\([^"]*\)".*/\1/')
