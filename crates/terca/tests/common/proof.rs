@@ -18,6 +18,15 @@ pub fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
         .collect()
 }
 
+/// The lines about the tricks that an eval falls to.
+pub fn falls(outcome: &Outcome, eval: &str) -> Vec<String> {
+    let lines = outcome.stdout.lines();
+    let mut after = lines.skip_while(|line| !line.starts_with(&format!("{eval} is gameable: ")));
+    let is_told = after.next().is_some();
+    let told = after.take_while(|line| is_told && line.starts_with("  "));
+    told.map(|line| line.trim().to_owned()).collect()
+}
+
 pub fn trial(project: &Project, eval: &str, agent: &str) -> Value {
     let results = project.results();
     let of = |trial: &&Value| trial["eval"] == eval && trial["environment"] == agent;

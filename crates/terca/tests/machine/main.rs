@@ -24,6 +24,7 @@ mod needs_docker;
 mod needs_go;
 mod needs_image;
 mod needs_landlock;
+mod needs_languages;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;
