@@ -1,4 +1,4 @@
-//! The causes of failures: messages that are alike, counted. And the proofs of evals, in a run that validates them.
+//! The causes of failures: messages that are alike, counted. And the checks of evals, in a run that validates them.
 
 use std::collections::BTreeSet;
 

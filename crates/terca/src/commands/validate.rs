@@ -66,11 +66,11 @@ pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     if args.verbose && args.display.format != Format::Json {
         screen::out_view(&tricks_tried(), common);
     }
-    prove(&settings, &args.display, common)
+    check(&settings, &args.display, common)
 }
 
 /// Looks whether evals measure anything.
-pub(super) fn prove(settings: &RunSettings, display: &DisplayArgs, common: &Common) -> Outcome {
+pub(super) fn check(settings: &RunSettings, display: &DisplayArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let plan = load::plan(settings, common, &host)?;
     let run = run::prepared(&plan, settings, false, host)?;

@@ -3,6 +3,9 @@
 use serde_json::Value;
 use terca_testkit::{Outcome, Project};
 
+/// The verdict of an eval without a flaw.
+pub const SOUND: &str = "withstood 17 tricks";
+
 /// The cells of an eval's line in the table.
 pub fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
     let line = outcome

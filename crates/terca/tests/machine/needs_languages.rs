@@ -3,7 +3,7 @@
 use terca_testkit::Project;
 
 use crate::common::project;
-use crate::common::proof::{falls, row};
+use crate::common::proof::{SOUND, falls, row};
 
 /// A name, the solution's file, the prompt, the test, hidden files, and the trick that has to be named.
 type Weak = (
@@ -184,11 +184,7 @@ fn evals_that_can_be_gamed_are_named_with_the_cure() {
             "{name}: {falls:#?}\n{printed}"
         );
     }
-    assert_eq!(
-        row(&outcome, "honest").last().unwrap(),
-        "withstood 17 tricks",
-        "{printed}"
-    );
+    assert_eq!(row(&outcome, "honest").last().unwrap(), SOUND, "{printed}");
     assert!(falls(&outcome, "honest").is_empty(), "{printed}");
     project.assert_nothing_left();
 }
