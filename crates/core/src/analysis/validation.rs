@@ -400,4 +400,67 @@ mod tests {
             assert_eq!(exit_status(&proofs), status, "{oracle:?} {nop:?} {cheat:?}");
         }
     }
+
+    #[test]
+    fn tricks_that_work_are_named() {
+        let number = |name: &str| {
+            let at = TRICKS.iter().position(|trick| trick.name == name).unwrap();
+            SETS + 1 + u32::try_from(at).unwrap()
+        };
+        let quit = number("quit");
+        for (passed, named) in [
+            (vec![1, quit], vec!["quit"]),
+            (vec![2], vec!["solution expected source summary"]),
+            (
+                vec![1, 2, quit, number("source"), number("settings")],
+                vec!["quit", "settings", "source"],
+            ),
+            // What any file is enough for says nothing about the trick that leaves one.
+            (
+                vec![
+                    1,
+                    3,
+                    quit,
+                    number("equal"),
+                    number("empty"),
+                    number("results"),
+                ],
+                vec!["results", "empty"],
+            ),
+        ] {
+            let repetitions = (1..=SETS).chain(passed.iter().copied().filter(|it| *it > SETS));
+            let cheats = repetitions.map(|repetition| {
+                let mut cheat = trial("cheat", Status::Failed);
+                if passed.contains(&repetition) {
+                    cheat = trial("cheat", Status::Passed);
+                }
+                let head = TrialHead {
+                    repetition,
+                    ..TrialHead::clone(&cheat.head)
+                };
+                TrialResult {
+                    head: head.into(),
+                    ..cheat
+                }
+            });
+            let mut trials = vec![
+                trial("oracle", Status::Passed),
+                trial("nop", Status::Failed),
+            ];
+            trials.extend(cheats);
+            trials.sort_by_key(|trial| trial.head.repetition);
+            let results = Results {
+                trials,
+                ..Results::of(&RunState::default())
+            };
+            let proofs = proofs(&results);
+            assert_eq!(proofs[0].flaws(), [Flaw::Gameable]);
+            let falls = proofs[0].falls();
+            let names = falls.iter().map(|fall| {
+                let names = fall.tricks.iter().map(|trick| trick.name);
+                names.collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(names.collect::<Vec<_>>(), named);
+        }
+    }
 }

@@ -16,6 +16,7 @@ mod real;
 mod suite_in_sandbox;
 mod workers;
 
+mod mined;
 mod needs_browser;
 mod needs_bwrap;
 mod needs_cgroups;

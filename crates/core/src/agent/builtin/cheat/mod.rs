@@ -114,6 +114,8 @@ fn quits(path: &Utf8Path) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use regex::Regex;
+
     use super::*;
 
     fn seen_file(path: &str, text: &str) -> SeenFile {
@@ -203,5 +205,35 @@ mod tests {
         assert!(count(|does| matches!(does, Does::Link(_))) > 0);
         let is_last = |does: &Does| !matches!(does, Does::Write(_));
         assert!(tricks.is_sorted_by_key(|(_, does)| is_last(does)));
+    }
+
+    #[test]
+    fn every_trick_is_in_a_set_and_plays_by_itself() {
+        let known = Known {
+            prompt: "Write `a.sh`, b.py with `add(a, b)` and c.mjs.",
+            files: vec![seen_file("tests/test_b.py", "assert add(1, 2) == 3")],
+            hidden: vec!["hidden/test_add.py".into()],
+            asked: vec!["d.js".into()],
+            suite_dir: "/suite",
+            around: Some("/it's"),
+        };
+        let sets: Vec<_> = (1..=SETS).flat_map(played_in).collect();
+        assert_eq!(sets.len(), TRICKS.len());
+        for (repetition, trick) in (SETS + 1..).zip(&TRICKS) {
+            assert_eq!(played_in(repetition), [trick]);
+            assert!(!steps(&known, repetition).is_empty(), "{}", trick.name);
+        }
+        assert_eq!(played_in(REPETITIONS + 1), played_in(1));
+        let steps = steps(&known, 2);
+        for path in ["a.sh", "b.py", "c.mjs", "d.js"] {
+            let work = content(&steps, path);
+            assert!(work.contains("solution expected source summary"), "{work}");
+            let is_filled = !Regex::new("@[A-Z]+@").unwrap().is_match(&work);
+            assert!(is_filled && work.contains("/it"), "{work}");
+        }
+        let module = content(&steps, "c.mjs");
+        assert!(module.contains("export const add = "), "{module}");
+        let shadow = content(&super::steps(&known, 3), "hidden/test_add/__init__.py");
+        assert!(shadow.contains("os._exit(0)"), "{shadow}");
     }
 }
