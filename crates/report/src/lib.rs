@@ -72,6 +72,6 @@ pub use text::suggestions::{Circumstances, suggestions};
 pub use text::table::{brief_table, results_table};
 pub use text::tests_table::tests_table;
 pub use text::trial::{TrialView, trial as trial_view};
-pub use text::validation_table::{flaws, validation_table};
+pub use text::validation_table::{flaws, tricks_tried, validation_table};
 pub use text::verdicts::{brief_verdicts, verdicts};
 pub use text::wire::{mcp_servers, sentences_in_lines, wire};

@@ -41,6 +41,8 @@ fn main() -> ExitCode {
     let others = [
         terca_engine::process::confine::run_if_asked,
         terca_engine::process::mount_holder::run_if_asked,
+        // Tests start the agent's work with it.
+        terca_engine::process::work_command::run_if_asked,
         // Agents start it in the place of an MCP server.
         terca_engine::mcp_tap::run_if_asked,
         // It runs in a trial in the place of an agent that speaks a protocol.

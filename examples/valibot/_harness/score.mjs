@@ -2,16 +2,15 @@
 //
 // A file of cases exports `work`, the module that is tested, and `cases`: name → [function, expected]. Each function is
 // called with the module, in a process of its own: a work that throws, hangs or ends its process loses that case and no
-// other. The cases are removed before the first of them runs, so that no work can read what is expected of it.
+// other. $TERCA_WORK starts it, so that no work can read what is expected of it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
 const file = resolve(process.argv[2]);
 const { work, cases } = await import(pathToFileURL(file));
-rmSync(dirname(file), { recursive: true });
 if (!existsSync(work)) {
   console.log(JSON.stringify({ score: 0, message: `there is no ${work}` }));
   process.exit();
@@ -21,8 +20,9 @@ function outcome(run) {
   const script = `const work = await import(${JSON.stringify(pathToFileURL(resolve(work)))});
     const result = await (${run})(work);
     console.log('\\n' + JSON.stringify(result));`;
-  const { PATH, HOME } = process.env;
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+  const { PATH, HOME, TERCA_WORK } = process.env;
+  const [program, ...first] = [TERCA_WORK, process.execPath].filter(Boolean);
+  const child = spawnSync(program, [...first, '--input-type=module', '-e', script], {
     encoding: 'utf8', env: { PATH, HOME }, timeout: 10_000, killSignal: 'SIGKILL',
   });
   if (child.status !== 0) return { failed: child.stderr.match(/^\w*Error.*$/m)?.[0] ?? `exit status ${child.status}` };

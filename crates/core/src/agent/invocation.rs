@@ -148,7 +148,7 @@ pub enum Launch {
     },
     /// Copies the eval's `_solution/` into the workspace.
     LaySolution,
-    /// Tries the [`tricks`](super::cheat::tricks).
+    /// Tries the [tricks](super::cheat::TRICKS).
     Cheat,
     /// Does nothing.
     Nothing,

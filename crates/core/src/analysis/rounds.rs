@@ -6,7 +6,9 @@
 //! Looking so often does no harm, since comparisons are decided by an anytime-valid test (`stats::sequential`); and an
 //! arm is never left because of how it did, but because of what is known about it and its partner.
 
+use crate::analysis::distinct::distinct;
 use crate::analysis::summary::standings;
+use crate::analysis::validation::{telling, tries_tricks};
 use crate::run::event::TrialHead;
 use crate::run::state::RunState;
 
@@ -25,6 +27,9 @@ pub struct Round {
 pub fn next(state: &RunState) -> Option<Round> {
     if state.spare().is_empty() {
         return None;
+    }
+    if tries_tricks(state) {
+        return telling_round(state);
     }
     let is_stopped = |environment: &str, experiment: &str| {
         let mut stopped = state.stopped_variants().iter();
@@ -54,6 +59,17 @@ pub fn next(state: &RunState) -> Option<Round> {
         repetition,
         undecided: undecided.len(),
         trials,
+    })
+}
+
+/// Returns the trials that name the tricks which work, where sets of them do.
+fn telling_round(state: &RunState) -> Option<Round> {
+    let told = telling(state);
+    let evals = distinct(told.iter().map(|head| head.eval.as_str()));
+    Some(Round {
+        repetition: told.first()?.repetition,
+        undecided: evals.len(),
+        trials: told.iter().map(|head| head.id).collect(),
     })
 }
 

@@ -205,7 +205,7 @@ fn conduct(fields: &mut Fields<'_, '_>) -> Eval {
                 "incomplete",
                 one_or_more(filled_text().value()),
                 "What the eval still lacks, such as files or packages. `terca` leaves out an eval with this key unless `-t` \
-                 selects it, and `terca validate` never calls it proven. Remove the key when nothing is missing.",
+                 selects it, and `terca validate` always says so. Remove the key when nothing is missing.",
             ),
         allowed_warnings: fields.defaulted("allowWarnings", allowed_warnings(), ABOUT),
         ..Eval::default()

@@ -21,6 +21,9 @@ pub struct Grade {
     pub message: String,
     /// The time that the test took.
     pub duration_seconds: f64,
+    /// The hidden files that were changed or removed while the test ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests_touched: Vec<String>,
     /// For a `judge`: who judged, why, and at what cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeRecord>,

@@ -131,13 +131,15 @@ fn mask_grades(tests: &mut Scorecard, mask: &Mask) {
             weight: _,
             message,
             duration_seconds: _,
+            tests_touched,
             judge,
             assertion,
             output_end,
             report,
         } = grade;
         text(message, mask);
-        for line in assertion.iter_mut().chain(output_end) {
+        let lines = assertion.iter_mut().chain(output_end);
+        for line in lines.chain(tests_touched) {
             text(line, mask);
         }
         for case in report.iter_mut().flat_map(|report| &mut report.cases) {

@@ -61,7 +61,7 @@ pub struct RunSettings {
     /// Runs the baseline against itself, under two names.
     #[serde(default)]
     pub aa: bool,
-    /// Proves the evals: built-in agents take the place of the suite's.
+    /// Checks the evals: built-in agents take the place of the suite's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validate: bool,
     /// The design of an ablation, whose rows take the place of the suite's experiments.

@@ -11,6 +11,7 @@ use terca_core::run::observer::Observer;
 use terca_core::run::settings::{RunSettings, SelectionSettings};
 use terca_core::run::state::RunState;
 use terca_core::text::diagnostic::Style;
+use terca_core::text::prose;
 use terca_core::trial_error::ErrorKind;
 
 use super::hear::Heard;
@@ -24,6 +25,9 @@ use crate::workspace::layers::remove_private;
 
 /// Further gradings of the same work, which must end in the same way.
 const REGRADES: u32 = 2;
+
+/// Tricks that work where tests load the code that they test, or let it read them, as those of projects do.
+const OF_PROJECTS: [&str; 4] = ["expected", "source", "asserts", "equal"];
 
 /// The end of a proof: `None` when it was interrupted, or else perhaps the reason why nothing is proven.
 type Proven = Result<Option<Result<(), Refusal>>, MineError>;
@@ -230,7 +234,16 @@ pub(super) fn refusal(proof: &Proof<'_>, request: &Request) -> Option<Refusal> {
     if has(Flaw::Trivial) {
         return Some(Reason::Trivial.into());
     }
-    has(Flaw::Gameable).then(|| Reason::Gameable.into())
+    let names = names_that_count(proof);
+    (has(Flaw::Gameable) && !names.is_empty())
+        .then(|| Refusal::with(Reason::Gameable, prose::joined(names, ", ")))
+}
+
+/// Returns the names of the tricks that a draft falls to and need not.
+fn names_that_count(proof: &Proof<'_>) -> Vec<&'static str> {
+    let tricks = proof.falls().into_iter().flat_map(|fall| fall.tricks);
+    let names = tricks.map(|trick| trick.name);
+    names.filter(|name| !OF_PROJECTS.contains(name)).collect()
 }
 
 /// Watches nothing: the end of a draft is told.

@@ -152,6 +152,8 @@ mod tests {
             walls: Some(Walls {
                 readable: vec!["/usr".into()],
                 writable: vec!["/--write".into(), "/w".into()],
+                fillable: vec!["/f".into()],
+                refused: vec![(1, 2)],
                 tcp: Tcp::Ports(vec![3128, 1]),
             }),
         };

@@ -15,3 +15,4 @@ pub mod service;
 pub mod supervise;
 pub mod tail;
 pub mod walls;
+pub mod work_command;

@@ -74,11 +74,12 @@ fn answer(socket: &mut Messages, done: io::Result<()>) -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 pub(super) mod os {
+    use std::collections::BTreeSet;
     use std::ffi::CString;
     use std::io;
     use std::os::fd::AsFd;
 
-    use camino::Utf8Path;
+    use camino::{Utf8Path, Utf8PathBuf};
     use nix::sched::{CloneFlags, setns, unshare};
     use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount_change};
     use rustix::process::{getegid, geteuid};
@@ -129,6 +130,28 @@ pub(super) mod os {
         Ok(rustix::mount::mount_bind_recursive(real, shown)?)
     }
 
+    /// Covers files with nothing, for this process and those that it starts. Nobody can move the directories that they are in,
+    /// up to `top`.
+    pub(in crate::process) fn cover(files: &[Utf8PathBuf], top: &Utf8Path) -> io::Result<()> {
+        make_namespaces()?;
+        let bind = |from: &Utf8Path, to: &Utf8Path| {
+            rustix::mount::mount_bind(from.as_std_path(), to.as_std_path())
+        };
+        let above = |file: &Utf8PathBuf| {
+            let dirs = file.ancestors().skip(1).map(Utf8Path::to_owned);
+            dirs.take_while(|dir| dir != top).collect::<Vec<_>>()
+        };
+        // A directory comes before what is in it.
+        let dirs: BTreeSet<Utf8PathBuf> = files.iter().flat_map(above).collect();
+        for dir in dirs {
+            bind(&dir, &dir)?;
+        }
+        for file in files {
+            bind("/dev/null".into(), file)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn perform(request: &Request) -> io::Result<()> {
         let overlay = match request {
             Request::Mount(overlay) => overlay,
@@ -152,7 +175,7 @@ pub(super) mod os {
 pub(super) mod os {
     use std::io;
 
-    use camino::Utf8Path;
+    use camino::{Utf8Path, Utf8PathBuf};
 
     use super::Request;
 
@@ -170,6 +193,10 @@ pub(super) mod os {
     }
 
     pub(in crate::process) fn show(_real: &Utf8Path, _shown: &Utf8Path) -> io::Result<()> {
+        unsupported()
+    }
+
+    pub(in crate::process) fn cover(_files: &[Utf8PathBuf], _top: &Utf8Path) -> io::Result<()> {
         unsupported()
     }
 

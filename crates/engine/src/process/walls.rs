@@ -14,6 +14,12 @@ pub struct Walls {
     pub readable: Vec<Utf8PathBuf>,
     /// Files and directories that can be changed, with everything in them.
     pub writable: Vec<Utf8PathBuf>,
+    /// Directories in which anything can be made, listed, written and removed, but neither be read nor be moved elsewhere.
+    #[serde(default)]
+    pub fillable: Vec<Utf8PathBuf>,
+    /// Devices and numbers of what gets no other rule, under whatever name it is found.
+    #[serde(default)]
+    pub refused: Vec<(u64, u64)>,
     /// Connections by TCP.
     pub tcp: Tcp,
 }
@@ -100,12 +106,20 @@ mod kernel {
             let mut ruleset = begin(&self.tcp)
                 .and_then(Ruleset::create)
                 .map_err(io::Error::other)?;
+            let refused = &self.refused;
             for path in &self.readable {
-                ruleset = allow(ruleset, path, AccessFs::from_read(KNOWN), OFlags::empty())?;
+                let access = AccessFs::from_read(KNOWN);
+                ruleset = allow(ruleset, path, access, OFlags::empty(), refused)?;
             }
+            // An agent may have put a link in its place.
+            let no_link = OFlags::NOFOLLOW;
             for path in &self.writable {
-                // An agent may have put a link in its place.
-                ruleset = allow(ruleset, path, AccessFs::from_all(KNOWN), OFlags::NOFOLLOW)?;
+                ruleset = allow(ruleset, path, AccessFs::from_all(KNOWN), no_link, refused)?;
+            }
+            let unread = AccessFs::ReadFile | AccessFs::Execute | AccessFs::Refer;
+            for path in &self.fillable {
+                let access = AccessFs::from_all(KNOWN) & !unread;
+                ruleset = allow(ruleset, path, access, no_link, &[])?;
             }
             if let Tcp::Ports(ports) = &self.tcp {
                 for port in ports {
@@ -133,12 +147,17 @@ mod kernel {
         path: &camino::Utf8Path,
         access: BitFlags<AccessFs>,
         flags: OFlags,
+        refused: &[(u64, u64)],
     ) -> io::Result<RulesetCreated> {
         let flags = flags | OFlags::PATH | OFlags::CLOEXEC;
         let Ok(file) = open(path.as_std_path(), flags, Mode::empty()) else {
             return Ok(ruleset);
         };
-        let access = match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        let found = fstat(&file)?;
+        if refused.contains(&(found.st_dev, found.st_ino)) {
+            return Ok(ruleset);
+        }
+        let access = match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory => access,
             FileType::Symlink => return Ok(ruleset),
             _ => access & AccessFs::from_file(KNOWN),

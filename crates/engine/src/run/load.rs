@@ -128,7 +128,7 @@ fn make(
     let mut plan = if settings.validate {
         let rest = validation::prepare(&mut suite, &chosen, problems);
         let plan = expand(&suite, &rest, overrides, variables, problems);
-        validation::without_missing_solutions(plan)
+        validation::with_tricks(plan)
     } else {
         let mut rest = chosen;
         if settings.aa {

@@ -18,6 +18,12 @@ const DEVICES: [&str; 5] = [
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 ];
 
+/// Returns the files and directories that a command reads, beside those that it can change.
+pub(super) fn readable(contents: &Contents, view: &View<'_>) -> Vec<Utf8PathBuf> {
+    let own = READABLE.map(Utf8PathBuf::from).into_iter();
+    own.chain(contents.of(view).rules().0).collect()
+}
+
 /// Returns the enclosure of a command that sees `view`.
 pub(super) fn enclosure(contents: &Contents, view: &View<'_>) -> Enclosure {
     let (readable, writable) = contents.of(view).rules();
@@ -31,6 +37,7 @@ pub(super) fn enclosure(contents: &Contents, view: &View<'_>) -> Enclosure {
             true if view.reachable_ports.is_empty() => Tcp::Off,
             true => Tcp::Ports(view.reachable_ports.clone()),
         },
+        ..Walls::default()
     };
     let confinement = Confinement {
         walls: Some(walls),

@@ -166,6 +166,17 @@ pub struct View<'a> {
     pub reachable_ports: Vec<u16>,
     /// Its own words, which may name programs and scripts: they are shown with what they need.
     pub words: Words<'a>,
+    /// The workspace once more, for the work that a test starts.
+    pub mirror: Option<Mirror<'a>>,
+}
+
+/// The workspace at a second path, with an empty file over each hidden one.
+#[derive(Debug, Clone)]
+pub struct Mirror<'a> {
+    /// The directory that has it.
+    pub dir: Utf8PathBuf,
+    /// The hidden files, as paths in the workspace.
+    pub hidden: &'a [Utf8PathBuf],
 }
 
 impl View<'_> {
@@ -523,6 +534,15 @@ impl Sandboxes {
     /// Returns Terca's own program as commands find it in this sandbox; `None` where there is none.
     pub fn tap_program(&self, asked: Option<&Sandbox>) -> Option<Utf8PathBuf> {
         self.wall(asked).map(|wall| wall.own_program.clone())
+    }
+
+    /// Returns what rules inside of a sandbox can allow a command to read that has this view. Where the rest of the machine is
+    /// not there, or is in reach anyway, that is all.
+    pub fn readable(&self, asked: Option<&Sandbox>, view: &View<'_>) -> Vec<Utf8PathBuf> {
+        match self.wall(asked).map(|wall| &wall.means) {
+            Some(Means::Landlock(contents)) => landlock::readable(contents, view),
+            _ => vec!["/".into()],
+        }
     }
 
     /// Returns the enclosure of a command that sees `view`; `None` where there is no sandbox.

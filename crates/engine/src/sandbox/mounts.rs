@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::sandbox::ContainerEngine;
 
-use super::View;
+use super::{Mirror, View};
+use crate::process::work_command::MIRRORED;
 use crate::tree::{Dir, Meta, Options, TreeError};
 
 /// The directory of temporary files, which is the trial's own inside.
@@ -107,9 +108,27 @@ impl Mounts {
                 None => self.set(path, Place::Writable),
             }
         }
+        if let Some(mirror) = &view.mirror {
+            self.show_mirror(mirror, view);
+        }
         // Not in memory, and seen by the agent where set-up has left something there.
         self.set(TMP, Place::WritableFrom(view.dirs.tmp.to_owned()));
         make_mount_points(view.dirs.tmp, &self.directly_beneath(Utf8Path::new(TMP)));
+    }
+
+    fn show_mirror(&mut self, mirror: &Mirror<'_>, view: &View<'_>) {
+        let workspace = view.dirs.workspace;
+        let shown = view.fixed_root.map(|root| root.path(&mirror.dir));
+        let mirrored = shown.unwrap_or(mirror.dir.clone()).join(MIRRORED);
+        self.set(mirrored.clone(), Place::WritableFrom(workspace.to_owned()));
+        for hidden in mirror.hidden {
+            // Nobody can move a directory where something is mounted, and what is hidden with it.
+            for dir in hidden.ancestors().skip(1).filter(|dir| *dir != "") {
+                let place = Place::WritableFrom(workspace.join(dir));
+                self.set(mirrored.join(dir), place);
+            }
+            self.set(mirrored.join(hidden), Place::Closed);
+        }
     }
 
     /// Returns the places beneath a path that are in no other one there, relative to it, and whether each is a directory.

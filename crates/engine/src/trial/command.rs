@@ -9,7 +9,7 @@ use terca_core::wire::network::Network;
 
 use super::attachments::network::{AgentNetwork, NetworkRequest};
 use super::attachments::{self, Attachments, CommandEnd, Limited};
-use super::containment::{Side, command_enclosure};
+use super::containment::{Side, command_enclosure, work_command};
 use super::log::{RunLog, Stream};
 use super::output::{LiveOutput, LogPart, Logged};
 use super::stage_error::StageError;
@@ -20,6 +20,12 @@ use crate::process::supervise::{Enclosure, Ended, Job, SuperviseError, Turn};
 
 /// The time that a command has between being asked to end and being killed.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+/// The variable of the program with which tests start the agent's work.
+const WORK: &str = "TERCA_WORK";
+/// The remark about a machine on which that program hides nothing.
+const HID_NOTHING: &str =
+    "`$TERCA_WORK` hid nothing from the work: the kernel has no Landlock with rules for TCP";
 
 /// A shell command of the suite.
 pub(super) struct Shell<'a> {
@@ -57,6 +63,12 @@ impl TrialRun<'_> {
         let mut attached = attachments::of_command(self, limited)?;
         let network = self.command_network(shell.side)?;
         shell.env.extend(network.variables());
+        let work = match shell.side {
+            Side::Tests => Some(work_command(self, &shell.env, &network)?),
+            _ => None,
+        };
+        let path = work.iter().map(|work| work.path().into_string());
+        shell.env.extend(path.map(|path| (WORK.to_owned(), path)));
         let walls = command_enclosure(self, shell.side, &shell.env, shell.inputs, &network);
         let job = self.shell_job(shell, &stdout, stderr.as_ref().unwrap_or(&stdout));
         let mask = &self.context.mask;
@@ -94,7 +106,12 @@ impl TrialRun<'_> {
             session: None,
         };
         attachments::detach(attached, &mut end)?;
-        Ok((end.ended, stdout, stderr))
+        let ended = end.ended;
+        let is_told = self.remarks.iter().any(|remark| remark == HID_NOTHING);
+        if !is_told && work.is_some_and(|work| work.has_hidden_nothing()) {
+            self.remarks.push(HID_NOTHING.to_owned());
+        }
+        Ok((ended, stdout, stderr))
     }
 
     /// Returns the network of a command of the suite. Tests may have none but the trial's services.

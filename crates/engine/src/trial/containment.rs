@@ -1,8 +1,12 @@
 //! The sandboxes of a trial's commands: what each of them sees.
 
-use camino::Utf8Path;
+use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::mcp::McpServer;
-use terca_core::config::sandbox::Sandbox;
+use terca_core::config::sandbox::{ContainedBy, Sandbox};
 use terca_core::config::suite::Input;
 use terca_core::plan::fingerprint::words;
 
@@ -13,8 +17,11 @@ use crate::host::environment::Variables;
 use crate::host::package_caches::stores;
 use crate::process::fixed_root::FixedRoot;
 use crate::process::supervise::Enclosure;
-use crate::sandbox::{View, Words};
+use crate::process::walls::Tcp;
+use crate::process::work_command::{WorkCommand, WorkRules};
+use crate::sandbox::{Mirror, View, Words};
 use crate::suite::commit::Repository;
+use crate::workspace::own_dirs::secret_dir;
 use crate::workspace::trial_dirs::CommandDirs;
 
 /// The part of a trial that a command of the suite belongs to.
@@ -42,6 +49,7 @@ pub(super) fn command_enclosure(
     let view = View {
         own_network: network.is_own(),
         reachable_ports: network.ports(),
+        mirror: (side == Side::Tests).then(|| mirror(run)).flatten(),
         ..command_view(run, side, env, inputs)
     };
     let sandbox = run.spec.case.variant.sandbox.as_ref();
@@ -122,7 +130,89 @@ fn command_view<'a>(
         own_network: false,
         reachable_ports: Vec::new(),
         words: Words::default(),
+        mirror: None,
     }
+}
+
+/// So many files can be covered without a test taking longer to start than anybody notices.
+const MOST_COVERED: usize = 64;
+
+/// Returns the mirror of the workspace for the work that tests start. Where nothing can be mounted there is none.
+fn mirror<'a>(run: &'a TrialRun<'_>) -> Option<Mirror<'a>> {
+    let hidden = &run.hidden;
+    let contained_by = run.contained_by();
+    let can_mount = contained_by == ContainedBy::Bwrap || contained_by.is_container();
+    (can_mount && (1..=MOST_COVERED).contains(&hidden.len())).then(|| Mirror {
+        dir: run.dirs.root.join("view"),
+        hidden,
+    })
+}
+
+/// Returns whether the program with which tests start the work can cover the hidden files itself.
+fn can_cover(run: &TrialRun<'_>) -> bool {
+    let contained_by = run.contained_by();
+    let context = run.context;
+    contained_by == ContainedBy::None
+        && (1..=MOST_COVERED).contains(&run.hidden.len())
+        && context.overlays.can_show(contained_by, &context.work)
+}
+
+/// Makes the program with which tests start the work. It sees nothing of the suite and of the run.
+pub(super) fn work_command(
+    run: &TrialRun<'_>,
+    env: &Variables,
+    network: &AgentNetwork,
+) -> io::Result<WorkCommand> {
+    let (context, dirs) = (run.context, run.dirs.for_tests());
+    let asked = run.spec.case.variant.sandbox.as_ref();
+    let shown = |path: &Utf8Path| match &run.dirs.fixed_root {
+        Some(root) => root.path(path),
+        None => path.to_owned(),
+    };
+    let (here, workspace) = (run.dirs.here(), shown(dirs.workspace));
+    let view = command_view(run, Side::Tests, env, &[]);
+    let mut hidden: BTreeSet<Utf8PathBuf> = view.readable.iter().cloned().collect();
+    hidden.extend([context.suite_dir.clone(), context.run_dir.clone()]);
+    hidden.extend(context.work.shown_root().parent().map(Utf8Path::to_owned));
+    let mut refused = BTreeSet::new();
+    for path in &run.hidden {
+        hidden.insert(workspace.join(path));
+        for above in path.ancestors().filter(|above| *above != "") {
+            let found = here.join(above).symlink_metadata();
+            refused.extend(found.map(|meta| (meta.dev(), meta.ino())));
+        }
+    }
+    let ports = network.service_ports();
+    let rules = WorkRules {
+        readable: context.sandboxes.readable(asked, &view),
+        writable: [
+            workspace.clone(),
+            shown(dirs.home),
+            shown(dirs.tmp),
+            "/tmp".into(),
+            "/dev".into(),
+        ]
+        .into(),
+        hidden,
+        refused: refused.into_iter().collect(),
+        tcp: match ports.is_empty() {
+            true => Tcp::Off,
+            false => Tcp::Ports(ports),
+        },
+        covered: can_cover(run).then(|| {
+            let files = run.hidden.iter().map(|path| workspace.join(path));
+            (workspace.clone(), files.collect())
+        }),
+        mirror: mirror(run).map(|mirror| (workspace, shown(&mirror.dir))),
+    };
+    let inside = context.sandboxes.tap_program(asked);
+    let program = match inside {
+        Some(program) => program,
+        None => std::env::current_exe()?
+            .try_into()
+            .map_err(io::Error::other)?,
+    };
+    WorkCommand::make(secret_dir(&run.dirs.io)?, &program, &rules)
 }
 
 /// An agent, or a program that an agent starts.
@@ -152,6 +242,7 @@ impl ContainedAgent<'_> {
             own_network: self.network.is_own(),
             reachable_ports: self.network.ports(),
             words: self.words,
+            mirror: None,
         };
         let enclosure = context.sandboxes.enclosure(self.sandbox, &view)?;
         Some(Enclosure {

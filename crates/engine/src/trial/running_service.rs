@@ -46,12 +46,17 @@ impl ServiceAddress {
         }
     }
 
-    /// Returns the variables that lead to it, inside of a network of the trial's own or on this machine.
-    pub(in crate::trial) fn variables(&self, is_inside: bool) -> [(String, String); 2] {
-        let address = match is_inside {
+    /// Returns its address inside of a network of the trial's own or on this machine.
+    pub(in crate::trial) fn address(&self, is_inside: bool) -> SocketAddr {
+        match is_inside {
             true => self.inside(),
             false => self.on_machine,
-        };
+        }
+    }
+
+    /// Returns the variables that lead to it, inside of a network of the trial's own or on this machine.
+    pub(in crate::trial) fn variables(&self, is_inside: bool) -> [(String, String); 2] {
+        let address = self.address(is_inside);
         [
             (Service::variable(&self.name, "HOST"), HOST.to_string()),
             (

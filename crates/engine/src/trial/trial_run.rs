@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::agent::redirect::Redirect;
 use terca_core::config::gateway::GatewayMode;
 use terca_core::config::sandbox::{ContainedBy, Image};
@@ -50,6 +50,8 @@ pub(super) struct TrialRun<'a> {
     pub layers: Arc<MergedLayers>,
     /// The workspace as the agent found it, once the agent is gone.
     pub snapshot: Option<Snapshot>,
+    /// The hidden files in the workspace of its tests.
+    pub hidden: Vec<Utf8PathBuf>,
     /// The programs beside it, in the order of the case's.
     pub services: Vec<RunningService>,
     // Before the directories: processes end before their directories are removed.
@@ -155,6 +157,7 @@ impl<'a> TrialRun<'a> {
             is_keepable: true,
             layers: Arc::default(),
             snapshot: None,
+            hidden: Vec::new(),
             services: Vec::new(),
             dirs,
             supervisor: context

@@ -65,7 +65,7 @@ impl Changes {
 
 /// The precision of times on coarse file systems. A file that was changed so shortly before the snapshot may have been
 /// changed again without a trace, so its content is compared.
-const COARSE_NANOSECONDS: i128 = 50_000_000;
+pub(super) const COARSE_NANOSECONDS: i128 = 50_000_000;
 /// The most text of changed files that is held at once.
 const MOST_TEXT: u64 = 32 << 20;
 

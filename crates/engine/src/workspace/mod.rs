@@ -6,6 +6,7 @@ pub mod diff;
 mod files_above;
 pub mod ignored;
 pub mod inside;
+pub mod laid;
 pub mod layers;
 pub mod merged_layers;
 pub mod overlay;

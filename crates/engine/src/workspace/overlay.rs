@@ -4,7 +4,8 @@
 //! t/<name>/          beside the directories of trials
 //!   l0, l1, …        links to the layers of the run, lowest first (`base_layers`)
 //!   u0               the changes of setup and agent
-//!   u1               the changes of the tests, above the agent's
+//!   u1               the hidden files of the tests, above the agent's changes
+//!   u2, u3, …        the changes of one test each, above both
 //!   w0, w1, …        of the kernel, one for each mount
 //! ```
 //!
@@ -29,8 +30,10 @@ pub struct Overlay {
     at: Utf8PathBuf,
     /// The number of layers.
     layers: usize,
-    /// The number of directories for changes. The last one is being changed.
-    uppers: usize,
+    /// The number of directories with changes that stay as they are.
+    below: usize,
+    /// The number in the name of the directory that is being changed.
+    upper: usize,
     /// The number of mounts that were made.
     mounts: usize,
     /// The number of the present mount.
@@ -54,11 +57,13 @@ impl Overlay {
             dir,
             at: at.to_owned(),
             layers: layers.len(),
-            uppers: 0,
+            below: 0,
+            upper: 0,
             mounts: 0,
             mounted: None,
         };
-        overlay.add_changes()?;
+        fs_err::create_dir(overlay.changes())?;
+        overlay.mount_again()?;
         Ok(overlay)
     }
 
@@ -101,12 +106,12 @@ impl Overlay {
         let work = format!("w{}", self.mounts);
         fs_err::create_dir(self.dir.join(&work))?;
         self.mounts += 1;
-        let mut lower: Vec<String> = (0..self.uppers.saturating_sub(1))
+        let mut lower: Vec<String> = (0..self.below)
             .rev()
             .map(|number| format!("u{number}"))
             .collect();
         lower.extend((0..self.layers).rev().map(|number| format!("l{number}")));
-        let (lower, upper) = (lower.join(":"), self.uppers.saturating_sub(1));
+        let (lower, upper) = (lower.join(":"), self.upper);
         self.space.mount(OverlayMount {
             dir: self.dir.clone(),
             // Nobody needs a workspace after a crash of the machine, so nothing waits for the disk. The names of the
@@ -122,16 +127,27 @@ impl Overlay {
 
     /// Puts a new directory for changes above those that there are. From here on they stay as they are.
     pub fn add_changes(&mut self) -> io::Result<()> {
+        self.below = self.upper + 1;
+        self.put_new_above()
+    }
+
+    /// Forgets the changes since [`Overlay::add_changes`].
+    pub fn forget_changes(&mut self) -> io::Result<()> {
         self.unmount()?;
-        let upper = self.dir.join(format!("u{}", self.uppers));
+        // What is left of it goes with the rest.
+        let _ = remove_and_tell(&self.dir.join(format!("u{}", self.upper)));
+        self.put_new_above()
+    }
+
+    fn put_new_above(&mut self) -> io::Result<()> {
+        self.unmount()?;
+        self.upper += 1;
+        let upper = self.dir.join(format!("u{}", self.upper));
         fs_err::create_dir(&upper)?;
-        if let Some(below) = self.uppers.checked_sub(1) {
-            // The topmost directory has the permissions of the workspace.
-            let below = fs_err::symlink_metadata(self.dir.join(format!("u{below}")))?;
-            let mode = below.permissions().mode() | 0o700;
-            fs_err::set_permissions(&upper, PermissionsExt::from_mode(mode))?;
-        }
-        self.uppers += 1;
+        // The topmost directory has the permissions of the workspace.
+        let below = self.dir.join(format!("u{}", self.below - 1));
+        let mode = fs_err::symlink_metadata(below)?.permissions().mode() | 0o700;
+        fs_err::set_permissions(&upper, PermissionsExt::from_mode(mode))?;
         self.mount_again()
     }
 
@@ -155,7 +171,7 @@ impl Overlay {
     /// Mounts the workspace as the agent left it.
     pub fn drop_changes_of_tests(&mut self) -> io::Result<()> {
         self.unmount()?;
-        self.uppers = self.uppers.min(1);
+        (self.below, self.upper) = (0, 0);
         self.mount_again()
     }
 

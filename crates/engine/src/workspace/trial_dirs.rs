@@ -30,7 +30,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::process::confine::Confinement;
 use crate::process::fixed_root::FixedRoot;
 use crate::process::mount_space::MountSpace;
-use crate::tree::{Dir, Options, TreeError, copy};
+use crate::tree::{Dir, Options, TreeError, copy, remove};
 use crate::workspace::files_above::{self, FilesAbove};
 use crate::workspace::inside::Workspace;
 use crate::workspace::overlay::Overlay;
@@ -187,7 +187,9 @@ pub struct TrialDirs {
     pub io: Utf8PathBuf,
     /// The workspace as the agent left it, put aside while the tests run on a copy in its place.
     pub left: Utf8PathBuf,
-    /// The temporary directory of the tests, which is not there before [`TrialDirs::begin_tests`].
+    /// The home as set-up left it, while the tests work on copies of it.
+    pub home_left: Utf8PathBuf,
+    /// The temporary directory of the tests, which is not there before [`TrialDirs::begin_test`].
     tests_tmp: Utf8PathBuf,
     /// The path at which commands find `root`, where it is another.
     pub fixed_root: Option<FixedRoot>,
@@ -238,6 +240,7 @@ impl TrialDirs {
             tmp: root.join("tmp"),
             io: root.join("io"),
             left: root.join(format!("left-{}", secret_name()?)),
+            home_left: root.join(format!("home-{}", secret_name()?)),
             tests_tmp: root.join(format!("tmp-{}", secret_name()?)),
             fixed_root: None,
             identity: (meta.dev(), meta.ino()),
@@ -468,9 +471,30 @@ impl TrialDirs {
         Ok(is_same)
     }
 
-    /// Makes the directory that only tests have.
-    pub fn begin_tests(&self) -> io::Result<()> {
+    /// Sets the home aside: the tests work on copies of it.
+    pub fn set_home_aside(&self) -> io::Result<()> {
+        fs_err::rename(&self.home, &self.home_left)?;
+        fs_err::create_dir(&self.home)
+    }
+
+    /// Makes the directory that only a test has, and empties the one of the test before.
+    pub fn begin_test(&self) -> io::Result<()> {
+        let removed = remove(&self.tests_tmp, &Options::default())?;
+        removed.into_result(self.tests_tmp.as_std_path())?;
         fs_err::create_dir(&self.tests_tmp)
+    }
+
+    /// Keeps the workspace as it is now for all tests, if it is mounted.
+    pub fn keep_for_tests(&mut self) -> io::Result<()> {
+        self.overlay.as_mut().map_or(Ok(()), Overlay::add_changes)
+    }
+
+    /// Makes a mounted workspace what it was when it was kept. Returns whether it is one.
+    pub fn forget_test(&mut self) -> io::Result<bool> {
+        match &mut self.overlay {
+            Some(overlay) => overlay.forget_changes().map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// Returns the directories for commands of `before`.

@@ -1,10 +1,10 @@
-//! The causes of failures: messages that are alike, counted. And the proofs of evals, in a run that validates them.
+//! The causes of failures: messages that are alike, counted. And the checks of evals, in a run that validates them.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use terca_core::analysis::results::{Results, TrialResult};
-use terca_core::analysis::validation::{Proof, proofs};
+use terca_core::analysis::validation::{Flaw, Proof, proofs};
 use terca_core::run::event::TrialHead;
 use terca_core::run::outcome::Status;
 use terca_core::run::state::{RunState, Trial};
@@ -15,7 +15,7 @@ use terca_core::text::{prose, sha256};
 use super::matrix::Matrix;
 use super::text::{clean, column_titles, pill, section, wide_table};
 use crate::groups::grouped;
-use crate::text::validation_table::{explained, opening, outcome, verdict_words};
+use crate::text::validation_table::{explained, fallen, opening, outcome, verdict_words};
 
 /// The causes that are shown at first, and at all.
 const FIRST: usize = 6;
@@ -121,19 +121,19 @@ fn names(names: impl Iterator<Item = String>, noun: &str) -> String {
     }
 }
 
-/// Returns the table of proofs, and what to do about evals that prove nothing.
+/// Returns the table of evals that were checked, and what to do about those that measure nothing.
 pub fn validation(results: &Results) -> Markup {
     let proofs = proofs(results);
-    let proven = proofs.iter().filter(|proof| proof.flaws().is_empty());
-    let proven = proven.count();
+    let sound = proofs.iter().filter(|proof| proof.flaws().is_empty());
+    let sound = sound.count();
     let head = column_titles(&["Eval", "oracle", "nop", "cheat", "Verdict"]);
     let rows = html! { @for proof in &proofs { (proofs_row(proof)) } };
     let caption = "Evals by the agents that check them";
     let body = html! {
         p {
-            (proven) " of " (prose::count(proofs.len(), "eval")) " proven. "
+            (sound) " of " (prose::count(proofs.len(), "eval")) " sound. "
             span.quiet {
-                "An eval is proven when its own solution passes, and doing nothing and cheating do not."
+                "An eval is sound when its own solution passes, doing nothing does not, and it withstands the tricks of the cheat."
             }
         }
         (wide_table("proofs", "Table of proofs", caption, &head, &rows))
@@ -192,6 +192,10 @@ fn flaws(proof: &Proof<'_>) -> Markup {
                 @if let Some(trial) = trial {
                     " " a href={ "#trial-" (trial.head.id) } { "trial #" (trial.head.id) }
                 }
+            }
+            @for fall in proof.falls().iter().filter(|_| flaw == Flaw::Gameable) {
+                @let (names, text) = fallen(fall);
+                li { b { (names) } (text) " " a href={ "#trial-" (fall.trial.head.id) } { "trial #" (fall.trial.head.id) } }
             }
         }
     }

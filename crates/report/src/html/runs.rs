@@ -109,7 +109,7 @@ fn status(row: &RunRow) -> Markup {
 /// Returns the pass rate of each variant. Those of a validation are no rates of agents.
 fn rates(run: &ListedRun) -> Markup {
     if run.row.kind == Some(RunKind::Validate) {
-        return html! { span.quiet { "proves evals" } };
+        return html! { span.quiet { "checks evals" } };
     }
     html! {
         @for variant in run.variants.iter().take(MOST_RATES) {
@@ -144,7 +144,7 @@ pub fn trend(runs: &[ListedRun]) -> Markup {
     }
 }
 
-/// Runs that go on or prove evals are no points of a trend.
+/// Runs that go on or check evals are no points of a trend.
 fn is_drawn(run: &ListedRun) -> bool {
     let is_of_agents = run.row.kind.is_none_or(|kind| kind == RunKind::Agents);
     let status = run.row.status;

@@ -353,7 +353,7 @@ fn a_validation_is_shown_as_proofs() {
     let results = script.results();
     insta::assert_snapshot!("html_proofs", lines(&causes::validation(&results).0));
     let page = run_page(&script.state, &Bound::OnDemand { seen: 0 });
-    assert!(page.contains("1 of 2 evals proven") && !page.contains("class=\"heat\""));
+    assert!(page.contains("1 of 2 evals sound") && !page.contains("class=\"heat\""));
     assert!(
         !page.contains("<ul class=\"legend\">"),
         "no failure is counted"

@@ -1,5 +1,6 @@
 //! Notices of a run besides the beginnings and ends of its trials, in one line each.
 
+use terca_core::analysis::validation::tries_tricks;
 use terca_core::run::event::{EventKind, StoppedVariant};
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
@@ -18,6 +19,14 @@ pub fn notice(
     match event {
         EventKind::Stopping { reason } => {
             Some(styled(Role::Fair, &format!("stopping: {}", reason.words())))
+        }
+        EventKind::RoundStarted {
+            undecided, trials, ..
+        } if tries_tricks(state) => {
+            let evals = prose::count(*undecided, "eval");
+            let trials = prose::count(trials.len(), "trial");
+            let title = bold(&evals).plain(" passed without the work");
+            Some(title.plain(&format!(": {trials} tell which tricks do it")))
         }
         EventKind::RoundStarted {
             repetition,
@@ -109,7 +118,7 @@ pub fn title(state: &RunState) -> StyledLine {
     if !factors.is_empty() {
         title = title.plain(&format!(" ({factors})"));
     }
-    match state.start().adaptive {
+    match state.start().adaptive.filter(|_| !tries_tricks(state)) {
         Some(bounds) => {
             let most = prose::count(bounds.max, "repetition");
             title.plain(&format!(

@@ -38,7 +38,7 @@ pub struct Circumstances<'a> {
     pub selection: &'a str,
     /// The flag that put another agent in the place of the suite's own: ` --agent oracle`.
     pub agent: &'a str,
-    /// `terca validate` has proven or disproven the evals.
+    /// `terca validate` has checked the evals.
     pub validated: bool,
     /// An earlier run that this one can be compared with.
     pub earlier: Option<&'a str>,
@@ -108,7 +108,7 @@ fn steps(results: &Results, around: &Circumstances<'_>) -> Vec<Step> {
         suggest(&arguments, &purpose);
     }
     if judged > 0 && !around.validated {
-        suggest("validate", &unproven(results));
+        suggest("validate", &unchecked(results));
     }
     if !around.agent.is_empty() {
         let arguments = format!("run{}", around.selection);
@@ -181,8 +181,8 @@ fn proposed(outlook: &Outlook) -> Option<&Proposal> {
         .or_else(|| within(MOST_REPETITIONS).next())
 }
 
-/// A reason to prove that an eval measures anything.
-fn unproven(results: &Results) -> String {
+/// A reason to check that an eval measures anything.
+fn unchecked(results: &Results) -> String {
     let is_solved = |eval: &str| {
         let mut trials = results.trials.iter();
         trials.any(|trial| trial.head.eval == eval && trial.report.status == Status::Passed)

@@ -1,9 +1,10 @@
-//! The answer of `terca validate`: one line for each eval, and what to do about those that prove nothing.
+//! The answer of `terca validate`: one line for each eval, and what to do about those that measure nothing.
 
 use camino::Utf8Path;
+use terca_core::agent::cheat::TRICKS;
 use terca_core::analysis::results::TrialResult;
 use terca_core::analysis::summary::wording;
-use terca_core::analysis::validation::{Flaw, Proof};
+use terca_core::analysis::validation::{Fall, Flaw, Proof};
 use terca_core::run::outcome::Status;
 use terca_core::text::prose;
 
@@ -58,10 +59,10 @@ pub(crate) fn outcome(trial: &TrialResult) -> String {
     }
 }
 
-/// `proven`, or the flaws.
+/// `withstood 16 tricks`, or the flaws.
 pub(crate) fn verdict_words(flaws: &[Flaw]) -> String {
     if flaws.is_empty() {
-        return "proven".to_owned();
+        return format!("withstood {} tricks", TRICKS.len());
     }
     prose::joined(flaws.iter().map(|flaw| flaw.as_str()), ", ")
 }
@@ -75,7 +76,18 @@ pub(crate) fn opening(flaw: Flaw) -> (&'static str, &'static str, &'static str) 
     }
 }
 
-/// A line for every flaw: what it means, and which log to look at.
+/// The tricks, each with what it does.
+pub fn tricks_tried() -> Answer {
+    let mut grid = Grid::titled([("trick", Side::Left), ("the cheat …", Side::Left)]);
+    for trick in &TRICKS {
+        grid.row([bold(trick.name), plain(trick.does)]);
+    }
+    let mut answer = Answer::new(UNLIMITED);
+    answer.whole_table(&grid, 0);
+    answer
+}
+
+/// A line for every flaw and every trick that works: what it means, and which log to look at.
 pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path) -> Answer {
     let mut answer = Answer::new(UNLIMITED);
     for proof in proofs {
@@ -87,6 +99,10 @@ pub fn flaws(proofs: &[Proof<'_>], run_dir: &Utf8Path) -> Answer {
             }
             let title = bold(proof.eval).plain(before).with(Role::Bad, word);
             answer.line(title.plain(after).plain(&told));
+            for fall in proof.falls().iter().filter(|_| flaw == Flaw::Gameable) {
+                let (names, text) = fallen(fall);
+                answer.line(bold(&format!("  {names}")).plain(&text));
+            }
         }
     }
     answer
@@ -114,11 +130,7 @@ pub(crate) fn explained<'a>(proof: &Proof<'a>, flaw: Flaw) -> (String, Option<&'
             "it passes when the agent does nothing; tighten its tests".to_owned(),
             proof.nop,
         ),
-        Flaw::Gameable => (
-            "it passes without the work: either the prompt gives the answer away, or the tests rely on files that the agent can change"
-                .to_owned(),
-            proof.cheat,
-        ),
+        Flaw::Gameable => ("it passes without the work".to_owned(), proof.cheat),
         Flaw::Unknown => {
             let undecided = |trial: &&TrialResult| !trial.report.status.is_judged();
             let trial = [proof.oracle, proof.nop, proof.cheat]
@@ -129,6 +141,19 @@ pub(crate) fn explained<'a>(proof: &Proof<'a>, flaw: Flaw) -> (String, Option<&'
             let reason = error.map_or("a trial did not finish", |error| error.message.as_str());
             (reason.to_owned(), trial)
         }
+    }
+}
+
+/// Returns the names of tricks that work, and the words about them.
+pub(crate) fn fallen(fall: &Fall<'_>) -> (String, String) {
+    let tricks = fall.tricks.iter();
+    let names = prose::joined(tricks.map(|trick| trick.name), ", ");
+    match fall.tricks.as_slice() {
+        [trick] => (names, format!(" works: it {}; {}", trick.does, trick.cure)),
+        _ => (
+            names,
+            " work together, and none of them by itself".to_owned(),
+        ),
     }
 }
 

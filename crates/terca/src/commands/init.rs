@@ -9,6 +9,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, Args};
 use terca_core::agent::AgentRef;
+use terca_core::agent::cheat::TRICKS;
 use terca_core::new_suite::scaffold::library::Found;
 use terca_core::new_suite::scaffold::{self, About, NewFile, NewSuite};
 use terca_core::run::settings::{RunSettings, SelectionSettings};
@@ -43,7 +44,7 @@ pub struct InitArgs {
     /// Make the smallest suite that runs, without an example
     #[arg(long)]
     empty: bool,
-    /// Do not prove the evals; keep the files also where they do not work
+    /// Do not check the evals; keep the files also where they do not work
     #[arg(long)]
     no_validate: bool,
     /// Ask nothing, and use the defaults
@@ -66,7 +67,7 @@ pub(super) fn init(args: &InitArgs, common: &Common) -> Outcome {
     let files = new.files();
     write(&new.dir, engine::parts(&new.dir, &files), &files)?;
     if !args.no_validate {
-        prove(&new, &files, common)?;
+        check(&new, &files, common)?;
     }
     if let About::Library(library) = &new.about {
         told::what_to_edit(&new, library, &files);
@@ -75,9 +76,9 @@ pub(super) fn init(args: &InitArgs, common: &Common) -> Outcome {
     Ok(0)
 }
 
-/// Proves the new evals. Without a proof, nothing is left of the suite but the log.
-fn prove(new: &NewSuite, files: &[NewFile], common: &Common) -> Result<(), CliError> {
-    screen::err("\nproving the evals, as `terca validate` does: free, no agent runs …");
+/// Checks the new evals. Where one does not hold, nothing is left of the suite but the log.
+fn check(new: &NewSuite, files: &[NewFile], common: &Common) -> Result<(), CliError> {
+    screen::err("\nchecking the evals, as `terca validate` does: free, no agent runs …");
     let settings = RunSettings {
         selection: SelectionSettings {
             repetitions: Some(1),
@@ -94,16 +95,19 @@ fn prove(new: &NewSuite, files: &[NewFile], common: &Common) -> Result<(), CliEr
         quiet: !screen::is_lively(),
         ..DisplayArgs::default()
     };
-    let status = match validate::prove(&settings, &display, &within) {
+    let status = match validate::check(&settings, &display, &within) {
         Ok(0) => {
-            screen::err("proven: the solutions pass, doing nothing and cheating do not");
+            let tricks = TRICKS.len();
+            screen::err(&format!(
+                "the solutions pass, doing nothing does not, and the evals withstood {tricks} tricks"
+            ));
             return Ok(());
         }
         Ok(status) => status,
         Err(error) => error.show(common),
     };
     if status == INTERRUPTED {
-        screen::err("the suite is made and not proven: `terca validate` does that later");
+        screen::err("the suite is made and not checked: `terca validate` does that later");
         return Err(CliError::shown(INTERRUPTED));
     }
     let removed = engine::remove_made(&new.dir, files);

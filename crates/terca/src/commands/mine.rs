@@ -35,7 +35,7 @@ pub struct MineArgs {
     /// The most evals to write
     #[arg(long, value_name = "N", default_value = "20", value_parser = within(1..=1_000))]
     limit: u32,
-    /// The most drafts to prove before the search ends (default: 20 for each eval of `--limit`)
+    /// The most drafts to try before the search ends (default: 20 for each eval of `--limit`)
     #[arg(long, value_name = "N", value_parser = within(1..=1_000_000))]
     max_tries: Option<u32>,
     /// Write the evals into this suite, which is new or was made by `terca mine` (default: NAME-evals)
@@ -74,7 +74,7 @@ pub struct MineArgs {
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
-    /// Have this agent write each prompt from the message and the diff of the proven commit, in an empty workspace
+    /// Have this agent write each prompt from the message and the diff of the commit, in an empty workspace
     #[arg(long, value_name = "AGENT")]
     describe_with: Option<String>,
     /// The model of the agent that writes the prompts, instead of its own choice
@@ -223,7 +223,7 @@ fn say_next(mined: &Mined, inject: bool) {
 fn tell(stage: Stage<'_>) {
     match stage {
         Stage::Ended(commit) => screen::err(&terca_report::mined_line(commit)),
-        Stage::Proving(draft) => screen::err(&format!("proving {draft} in a sandbox")),
+        Stage::Proving(draft) => screen::err(&format!("trying {draft} in a sandbox")),
         Stage::Describing(draft) => {
             screen::err(&format!("an agent writes the prompt of {draft}"));
         }

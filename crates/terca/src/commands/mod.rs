@@ -86,7 +86,7 @@ pub enum Command {
     Clean(clean::CleanArgs),
     /// Convert tasks of another program into evals
     Import(import::ImportArgs),
-    /// Make evals from the history of a git repository: commits with tests, each proven in a sandbox
+    /// Make evals from the history of a git repository: commits with tests, each tried in a sandbox
     Mine(mine::MineArgs),
     /// Show which agents are installed, their versions, and whether they look signed in
     Doctor(doctor::DoctorArgs),

@@ -1,13 +1,15 @@
-//! `terca validate`: do the evals prove anything?
+//! `terca validate`: do the evals measure anything?
 
 use clap::{ArgAction, Args};
 use terca_core::run::settings::{self, Keep, RunSettings, SelectionSettings};
 use terca_engine::host::environment::Host;
+use terca_report::tricks_tried;
 
 use super::run;
 use crate::args::values::{keep, within};
-use crate::args::{CiArgs, Common, DisplayArgs};
+use crate::args::{CiArgs, Common, DisplayArgs, Format};
 use crate::cli_error::Outcome;
+use crate::screen;
 use crate::suite::load;
 use crate::suite::place::from_here;
 
@@ -29,6 +31,9 @@ pub struct ValidateArgs {
     /// Trials to run at once
     #[arg(short = 'c', long, value_name = "N", value_parser = within(settings::CONCURRENCY))]
     concurrency: Option<u32>,
+    /// Also list the tricks that the agent `cheat` tries
+    #[arg(short = 'v', long)]
+    verbose: bool,
     #[command(flatten)]
     display: DisplayArgs,
     /// The workspaces to keep on disk
@@ -58,11 +63,14 @@ impl From<&ValidateArgs> for RunSettings {
 pub(super) fn validate(args: &ValidateArgs, common: &Common) -> Outcome {
     let mut settings = RunSettings::from(args);
     settings.selection = from_here(settings.selection, common);
-    prove(&settings, &args.display, common)
+    if args.verbose && args.display.format != Format::Json {
+        screen::out_view(&tricks_tried(), common);
+    }
+    check(&settings, &args.display, common)
 }
 
-/// Proves evals.
-pub(super) fn prove(settings: &RunSettings, display: &DisplayArgs, common: &Common) -> Outcome {
+/// Looks whether evals measure anything.
+pub(super) fn check(settings: &RunSettings, display: &DisplayArgs, common: &Common) -> Outcome {
     let host = Host::of_this_process();
     let plan = load::plan(settings, common, &host)?;
     let run = run::prepared(&plan, settings, false, host)?;

@@ -378,7 +378,9 @@ impl Layout {
         let args = ["-C", &self.suite(), "validate"];
         let proven = project.terca_with(&[("TERCA_SANDBOX", sandbox)], &args);
         let lines = proven.stdout.lines();
-        let count = lines.filter(|line| line.ends_with(" proven")).count();
+        let count = lines
+            .filter(|line| line.ends_with(super::proof::SOUND))
+            .count();
         assert_eq!(
             (proven.status, count),
             (0, self.evals),

@@ -13,6 +13,7 @@ pub mod mcp;
 pub mod proof;
 pub mod sandboxes;
 pub mod viewer;
+pub mod work_command;
 
 use camino::Utf8Path;
 use serde_json::Value;

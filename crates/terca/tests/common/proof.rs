@@ -3,6 +3,9 @@
 use serde_json::Value;
 use terca_testkit::{Outcome, Project};
 
+/// The verdict of an eval without a flaw.
+pub const SOUND: &str = "withstood 17 tricks";
+
 /// The cells of an eval's line in the table.
 pub fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
     let line = outcome
@@ -16,6 +19,15 @@ pub fn row(outcome: &Outcome, eval: &str) -> Vec<String> {
         .filter(|cell| !cell.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+/// The lines about the tricks that an eval falls to.
+pub fn falls(outcome: &Outcome, eval: &str) -> Vec<String> {
+    let lines = outcome.stdout.lines();
+    let mut after = lines.skip_while(|line| !line.starts_with(&format!("{eval} is gameable: ")));
+    let is_told = after.next().is_some();
+    let told = after.take_while(|line| is_told && line.starts_with("  "));
+    told.map(|line| line.trim().to_owned()).collect()
 }
 
 pub fn trial(project: &Project, eval: &str, agent: &str) -> Value {

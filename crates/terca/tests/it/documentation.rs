@@ -19,6 +19,7 @@ mod results;
 mod room;
 #[cfg(test)]
 mod statuses;
+mod tricks;
 mod unpublished;
 #[cfg(test)]
 mod variables;

@@ -226,8 +226,8 @@ fn tests_run_on_a_copy() {
     let project = graded(
         "echo agent > a.txt; mkdir dir; echo kept > dir/b.txt",
         "  - commandSuccess: echo test > a.txt; rm -r dir; touch new.txt\n\
-         \x20 - {name: sees what the first did, commandSuccess: test -f new.txt && test ! -e dir && grep -q test a.txt}\n\
-         \x20 - {name: and so do files, fileExists: new.txt}\n",
+         \x20 - {name: sees nothing of the first, commandSuccess: test ! -e new.txt && test -e dir && grep -q agent a.txt}\n\
+         \x20 - {name: and so do files, fileExists: [a.txt, dir/b.txt]}\n",
     );
     project.terca(&[]).expect_status(0);
     assert_eq!(project.trial_file("workspace/a.txt"), "agent\n");

@@ -6,6 +6,7 @@ mod swe_bench;
 mod terminal_bench;
 
 use crate::common::project;
+use crate::common::proof::SOUND;
 use serde_json::Value;
 use terca_testkit::Project;
 
@@ -115,7 +116,7 @@ fn imported_tasks_are_proven() {
         .expect_status(0);
     let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
     for eval in ["hello", "table"] {
-        assert!(verdict(&outcome.stdout, eval).ends_with("proven"));
+        assert!(verdict(&outcome.stdout, eval).ends_with(SOUND));
     }
     project.assert_nothing_left();
 }
@@ -189,7 +190,7 @@ fn a_task_that_lost_something_is_incomplete_until_somebody_completes_it() {
         format!("{before}promptFile{after}"),
     );
     let outcome = project.terca(&["validate"]).expect_status(0);
-    assert!(verdict(&outcome.stdout, "service").ends_with("proven"));
+    assert!(verdict(&outcome.stdout, "service").ends_with(SOUND));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use terca_testkit::{Outcome, Project, Terminal};
 use crate::common::layouts::{Layout, OF_GO, OF_REGISTRIES, OF_RUST};
 use crate::common::libraries::{crate_in_rust, library, module_in_go};
 use crate::common::project;
+use crate::common::proof::SOUND;
 
 fn init(project: &Project) -> Outcome {
     project
@@ -20,7 +21,7 @@ fn prove(project: &Project) {
     let count = proven
         .stdout
         .lines()
-        .filter(|line| line.ends_with(" proven"))
+        .filter(|line| line.ends_with(SOUND))
         .count();
     assert_eq!(count, 2, "{}{}", proven.stdout, proven.stderr);
 }
@@ -360,7 +361,7 @@ mod needs_test_runners {
             project.terca(&inside).expect_status(0);
             let proven = project.terca(&["-C", "evals", "validate", "-t", "more"]);
             let proven = proven.expect_status(0).stdout;
-            assert!(proven.contains(" proven\n"), "{proven}");
+            assert!(proven.contains(SOUND), "{proven}");
         }
     }
 }

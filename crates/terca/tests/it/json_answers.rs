@@ -110,7 +110,7 @@ fn validate_ends_with_its_answer() {
     are_documented("validated", &answer);
     are_documented("validatedEval", &answer["evals"][0]);
     assert_eq!(answer["event"], "validated");
-    assert_eq!(answer["evals"][0]["proven"], true);
+    assert_eq!(answer["evals"][0]["sound"], true);
     assert_eq!(
         answer["evals"][1]["flaws"],
         serde_json::json!(["noSolution"])

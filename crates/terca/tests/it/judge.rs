@@ -2,6 +2,7 @@
 //! work says to it is not heard.
 
 use crate::common::project;
+use crate::common::proof::SOUND;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use terca_testkit::{Project, recorded_streams, stand_ins};
@@ -581,7 +582,7 @@ fn built_in_agents_need_a_judge_that_is_named() {
     let named =
         judged(AGENT, judge, "      passScore: 0.9\n").file("fib/_solution/fib.js", "solved\n");
     let outcome = named.terca(&["validate"]).expect_status(0);
-    assert!(outcome.stdout.contains("proven"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(SOUND), "{}", outcome.stdout);
 }
 
 #[test]

@@ -105,6 +105,7 @@ mod show_trial;
 mod terminal;
 mod test_reports;
 mod test_script;
+mod truth;
 mod uncommented;
 mod validate;
 mod verdict_settings;

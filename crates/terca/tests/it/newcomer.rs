@@ -6,6 +6,7 @@
 use std::os::unix::fs::symlink;
 
 use crate::common::project;
+use crate::common::proof::SOUND;
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_testkit::{Project, Terminal, write_program};
 
@@ -154,7 +155,9 @@ fn the_first_five_minutes() {
     );
     let proven = see(&project, "terca validate", 0);
     assert!(
-        proven.contains("\n001-slug  passed  partial 0.25  failed  proven\n"),
+        proven.contains(&format!(
+            "\n001-slug  passed  partial 0.25  failed  {SOUND}\n"
+        )),
         "{proven}"
     );
 }

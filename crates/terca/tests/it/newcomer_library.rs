@@ -5,6 +5,7 @@
 use terca_testkit::{Project, Terminal};
 
 use crate::common::libraries::{library, script_the_agent};
+use crate::common::proof::SOUND;
 use crate::common::viewer::View;
 
 const DOWN: &str = "\u{1b}[B";
@@ -78,7 +79,7 @@ fn travel(journey: &Journey) {
     assert_shows(&checked, &["4 trials: 2 evals × 2 variants"]);
     assert!(!checked.contains("warning"), "{checked}");
     let proven = see(&project, &["validate"], 0);
-    assert_eq!(proven.matches(" proven").count(), 2, "{proven}");
+    assert_eq!(proven.matches(SOUND).count(), 2, "{proven}");
 
     let run = see(&project, &["--color", "never"], 1);
     assert_shows(&run, &[journey.assertion, "without-rules", "with-rules"]);

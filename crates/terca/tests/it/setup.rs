@@ -457,11 +457,13 @@ fn actions_and_tests_know_which_trial_they_are_in() {
     let transcript = format!("TERCA_TRANSCRIPT={dir}/transcript.jsonl\n");
     assert_eq!(before, common);
     let tests = project.trial_file("artifacts/tests.txt");
-    let (known, rest): (Vec<&str>, Vec<&str>) = tests
-        .split_inclusive('\n')
-        .partition(|line| !line.starts_with("TERCA_TRANSCRIPT="));
+    let (known, rest): (Vec<&str>, Vec<&str>) = tests.split_inclusive('\n').partition(|line| {
+        !line.starts_with("TERCA_TRANSCRIPT=") && !line.starts_with("TERCA_WORK=")
+    });
     assert_eq!(known.concat(), common);
-    assert_eq!(rest.concat(), transcript);
+    let work = rest[1].trim_end();
+    assert!(work.ends_with("/terca-work"), "{work}");
+    assert_eq!(rest[0], transcript);
 }
 
 #[test]

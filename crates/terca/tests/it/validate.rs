@@ -2,7 +2,7 @@
 
 use crate::common::example::example;
 use crate::common::project;
-use crate::common::proof::{row, trial};
+use crate::common::proof::{SOUND, falls, row, trial};
 
 #[test]
 fn good_evals_are_proven() {
@@ -12,7 +12,7 @@ fn good_evals_are_proven() {
         let row = row(&outcome, eval);
         assert_eq!(
             (row[1].as_str(), row.last().unwrap().as_str()),
-            ("passed", "proven"),
+            ("passed", SOUND),
             "{row:?}"
         );
     }
@@ -27,7 +27,9 @@ fn good_evals_are_proven() {
 
 #[test]
 fn weak_evals_are_exposed() {
-    let outcome = example("weak-suite").terca(&["validate"]).expect_status(1);
+    let outcome = example("weak-suite")
+        .terca(&["validate", "-v"])
+        .expect_status(1);
     for (eval, verdict) in [
         ("answer-in-the-prompt", "gameable"),
         ("broken", "broken"),
@@ -41,7 +43,28 @@ fn weak_evals_are_exposed() {
         let row = row(&outcome, eval);
         assert_eq!(row.last().unwrap(), verdict, "{row:?}");
     }
+    for (eval, trick, cure) in [
+        (
+            "answer-in-the-prompt", "words works: it ", "answers are not in the prompt",
+        ),
+        (
+            "loaded-code", "quit works: it ends ", "a process of its own",
+        ),
+        ("loaded-code", "source works: it ", "`$TERCA_WORK`"),
+        ("local-programs", "programs works: it ", "cannot write"),
+        ("score-file", "results works: it ", "let a hidden test"),
+        (
+            "visible-tests", "seen-tests works: it ", "put the tests into `_tests/`",
+        ),
+    ] {
+        let falls = falls(&outcome, eval);
+        let is_it = |line: &String| line.starts_with(trick) && line.contains(cure);
+        assert!(falls.iter().any(is_it), "{eval}: {trick}: {falls:#?}");
+    }
     let said = &outcome.stdout;
+    for trick in ["quit ", "expected ", "later-tests ", "shadows "] {
+        assert!(said.contains(&format!("\n{trick}")), "{trick}: {said}");
+    }
     assert!(
         said.contains("does not contain \"Hello, Ada!\": Hello Ada"),
         "{said}"
@@ -72,8 +95,8 @@ fn evals_are_selected_and_a_variant_is_chosen() {
         assert!(!outcome.stdout.contains("two"), "{}", outcome.stdout);
         assert_eq!(
             project.results()["trials"].as_array().unwrap().len(),
-            3,
-            "each agent once"
+            5,
+            "each agent once, and the cheat with each set of tricks"
         );
         let trial = trial(&project, "one", "oracle");
         assert_eq!(trial["agent"], "oracle");

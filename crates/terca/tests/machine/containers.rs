@@ -11,6 +11,7 @@ use terca_testkit::{Outcome, Project, wait_until};
 
 use crate::common::mcp::{AGENT, project_with_mcp_server};
 use crate::common::project;
+use crate::common::proof::SOUND;
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, attempts, probing, reached};
 use crate::suite_in_sandbox::open_file;
@@ -702,6 +703,6 @@ pub(crate) fn a_harbor_task_runs_in_the_image_of_its_dockerfile(engine: &Engine)
         .terca(&["import", "harbor", "tasks"])
         .expect_status(0);
     let outcome = project.terca(&["validate"]).expect_status(0);
-    assert!(outcome.stdout.contains("proven"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains(SOUND), "{}", outcome.stdout);
     assert_nothing_left(engine, &project);
 }

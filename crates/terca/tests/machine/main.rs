@@ -16,6 +16,7 @@ mod real;
 mod suite_in_sandbox;
 mod workers;
 
+mod mined;
 mod needs_browser;
 mod needs_bwrap;
 mod needs_cgroups;
@@ -24,6 +25,7 @@ mod needs_docker;
 mod needs_go;
 mod needs_image;
 mod needs_landlock;
+mod needs_languages;
 mod needs_more_agents;
 mod needs_node;
 mod needs_npm;

@@ -16,6 +16,7 @@ use crate::common::caches::tests_cannot_poison;
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::{forbid_namespaces, mend, unfinished};
+use crate::common::work_command;
 use crate::needs_overlay::{User, assert_same_by_both_ways};
 use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
@@ -830,4 +831,12 @@ fn the_version_of_an_agent_is_known_below_tmp() {
     project.terca(&["run", "--sandbox", "bwrap"]);
     let trial = project.only_trial();
     assert_eq!(trial["agentVersion"], "0.61.0", "{trial:#}");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn tests_start_the_work_where_it_finds_nothing_hidden() {
+    work_command::looking_it_up_gains_nothing("bwrap");
+    work_command::it_is_the_command_itself("bwrap");
+    work_command::it_reaches_nothing_hidden("bwrap");
 }

@@ -11,6 +11,7 @@ use crate::common::layouts::OF_RUST;
 use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
+use crate::common::work_command;
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, reached};
 use crate::needs_overlay::{User, assert_same_by_both_ways};
@@ -358,4 +359,12 @@ fn suites_of_crates_are_proven() {
         layout.init(&project, &[]);
         layout.prove(&project, "bwrap");
     }
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn tests_start_the_work_where_it_finds_nothing_hidden() {
+    work_command::looking_it_up_gains_nothing("landlock");
+    work_command::it_is_the_command_itself("landlock");
+    work_command::it_reaches_nothing_hidden("landlock");
 }

@@ -14,6 +14,7 @@ use terca_testkit::Project;
 
 use crate::common::history::History;
 use crate::common::project;
+use crate::mined::assert_mined_evals_hold;
 use crate::needs_bwrap::mine::all_are_written;
 
 /// Serves the files of a directory. A directory is a list of links, which is an index for pip.
@@ -208,7 +209,7 @@ fn node_without_packages_and_with_one() {
     );
     // Evals with one lock file share their packages.
     let validate = ["-C", "repository-evals", "validate", "--format", "plain"];
-    project.terca(&validate).expect_status(0);
+    assert_mined_evals_hold(&project.terca(&validate));
     let cache = project.path("repository-evals/.terca/cache");
     let entries = cache.read_dir_utf8().unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_owned());

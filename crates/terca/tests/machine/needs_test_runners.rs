@@ -5,6 +5,7 @@ use terca_testkit::{Project, runners};
 
 use crate::common::libraries::script_the_agent;
 use crate::common::project;
+use crate::common::proof::SOUND;
 
 const ADD_JS: &str = "export const add = (a, b) => a - b;\n";
 const NODE_TEST: &str = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { add } from './add.mjs';\n\
@@ -158,7 +159,7 @@ fn message_of_a_new_suite(project: &Project, end: &str) -> String {
     let checked = project.terca(&["-C", "evals", "check"]).expect_status(0);
     assert_eq!(checked.stderr, "", "not a warning either");
     let proven = project.terca(&["-C", "evals", "validate"]).expect_status(0);
-    let count = proven.stdout.matches(" proven\n").count();
+    let count = proven.stdout.matches(&format!(" {SOUND}\n")).count();
     assert_eq!(count, 2, "{}{}", proven.stdout, proven.stderr);
     script_the_agent(project, end);
     project

@@ -17,7 +17,7 @@ pub fn suite_file(name: &str) -> Vec<NewFile> {
         "{editor}\
          # Evals from the history of a repository, made by `terca mine`. Each is a draft until you have read its prompt.\n\
          #   terca -t tag:edit-me --dry-run    the drafts whose prompts you have not read\n\
-         #   terca validate                    prove the evals again, after a change\n\
+         #   terca validate                    check the evals again, after a change\n\
          #   terca                             run them\n\n\
          name: {name}\n{MARK}\n\
          # The project's own code runs in every trial: never without a sandbox.\n\

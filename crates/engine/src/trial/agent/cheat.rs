@@ -3,22 +3,36 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 
-use camino::Utf8Path;
-use terca_core::agent::cheat::{Does, SeenFile, tricks};
+use camino::{Utf8Path, Utf8PathBuf};
+use terca_core::agent::cheat::{Does, Known, SeenFile, played_in, steps};
+use terca_core::text::prose;
 
 use crate::tree::{Dir, Options, TreeError, Visit, remove, walk};
-use crate::trial::log::RunLog;
+use crate::trial::stage_error::StageError;
+use crate::trial::trial_run::TrialRun;
 use crate::workspace::inside::Workspace;
-use crate::workspace::trial_dirs::TrialDirs;
 
 /// More than an agent would look at.
 const MOST_FILES: usize = 5_000;
 const LARGEST_TEXT: u64 = 256 * 1024;
 
-/// Plays every trick that the prompt and the workspace suggest.
-pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Result<()> {
-    let files = look_around(&dirs.here())?;
-    for (path, does) in tricks(prompt, &files) {
+/// Plays the tricks of the trial's repetition, as the prompt and the workspace suggest them.
+pub(super) fn cheat(run: &mut TrialRun<'_>) -> Result<(), StageError> {
+    let case = run.spec.case.clone();
+    let project = run.context.project_dir();
+    let known = Known {
+        prompt: &case.prompt,
+        files: look_around(&run.dirs.here())?,
+        hidden: names(run, case.eval.tests_layer.as_deref())?,
+        asked: names(run, case.eval.solution.as_deref())?,
+        suite_dir: run.context.suite_dir.as_str(),
+        around: project.path().map(Utf8Path::as_str),
+    };
+    let repetition = run.spec.repetition;
+    let names = prose::joined(played_in(repetition).iter().map(|trick| trick.name), ", ");
+    run.log.line(&format!("tricks: {names}"))?;
+    let dirs = &run.dirs;
+    for (path, does) in steps(&known, repetition) {
         let (known, root, path_in_root) = if let Some(path) = path.strip_prefix("~/") {
             (&dirs.home, &dirs.home, path)
         } else if let Some(path) = path.strip_prefix("../") {
@@ -34,10 +48,24 @@ pub(super) fn cheat(prompt: &str, dirs: &TrialDirs, log: &mut RunLog) -> io::Res
         };
         // A trick that does not work is left out: a cheat is content with the others.
         if is_inside && play(&root.join(path_in_root), &does).is_ok() {
-            log.line(&format!("{what} {path}"))?;
+            run.log.line(&format!("{what} {path}"))?;
         }
     }
     Ok(())
+}
+
+/// Returns the names of files in a directory of the sealed suite.
+fn names(run: &TrialRun<'_>, dir: Option<&Utf8Path>) -> Result<Vec<Utf8PathBuf>, StageError> {
+    let mut names = Vec::new();
+    if let Some(dir) = dir {
+        let root = Dir::open(run.context.sealed.open(dir)?)?;
+        walk(&root, &Options::default(), &mut |entry, meta| {
+            let path = Utf8Path::from_path(entry.path).filter(|_| !meta.is_dir());
+            names.extend(path.map(Utf8Path::to_owned));
+            Ok(Visit::Continue)
+        })?;
+    }
+    Ok(names)
 }
 
 fn look_around(workspace: &Utf8Path) -> Result<Vec<SeenFile>, TreeError> {

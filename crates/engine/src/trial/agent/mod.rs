@@ -342,7 +342,7 @@ fn play(run: &mut TrialRun<'_>, session: AgentSession) -> Result<AgentEnd, Stage
     let note = match agent {
         Launch::LaySolution => solution::apply(run)?,
         Launch::Cheat => {
-            cheat::cheat(&run.spec.case.prompt, &run.dirs, &mut run.log)?;
+            cheat::cheat(run)?;
             None
         }
         _ => None,

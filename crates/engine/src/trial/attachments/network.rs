@@ -275,6 +275,15 @@ impl AgentNetwork {
         services.chain(self.proxy_variables()).collect()
     }
 
+    /// Returns the ports at which commands find the trial's services.
+    pub(in crate::trial) fn service_ports(&self) -> Vec<u16> {
+        let is_inside = self.outlet().is_some();
+        let services = self.services.iter();
+        services
+            .map(|service| service.address(is_inside).port())
+            .collect()
+    }
+
     fn proxy_variables(&self) -> Vec<(String, String)> {
         let proxy = match &self.reach {
             Reach::Own(ways) => ways.proxy,

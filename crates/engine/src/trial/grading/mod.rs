@@ -3,7 +3,9 @@
 //! `gather` runs commands and reads files; `terca_core::grade` decides what the evidence is worth.
 
 mod gather;
+mod ground;
 mod judge;
+mod shadows;
 mod silent;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -19,6 +21,7 @@ use super::trial_run::TrialRun;
 use crate::process::pause::Stopwatch;
 use crate::tree::{Dir, copy};
 use gather::answer;
+use ground::Ground;
 
 /// Grades the work in the trial's workspace, or a workspace that was saved, without touching it. The report has the grades
 /// of the tests that could tell, also where there is no score.
@@ -90,7 +93,7 @@ fn grade_copy(
 ) -> Result<f64, StageError> {
     let eval = run.spec.case.eval.clone();
     run.context.work.check_above()?;
-    run.dirs.begin_tests()?;
+    run.dirs.begin_test()?;
     let workspace = Dir::open_no_link(run.dirs.here())?;
     if let Some(left) = left {
         let from = Dir::open_no_link(left)?;
@@ -104,17 +107,13 @@ fn grade_copy(
     }
     let sealed = &run.context.sealed;
     sealed.check_surroundings(&eval.dir)?;
-    if let Some(hidden) = &eval.tests_layer {
-        let options = run.context.suite_tree();
-        let hidden = Dir::open(sealed.open(hidden)?)?;
-        copy(&hidden, &workspace, &options, &mut |_| Ok(true))?;
-    }
     drop(workspace);
     run.copy_test_caches()?;
     let registries = run.place_registries(&run.dirs.home)?;
-    let graded = run_tests(run, &eval.tests, work);
+    let mut ground = Ground::lay(run, eval.tests_layer.as_deref(), left)?;
+    let graded = run_tests(run, &eval.tests, work, &mut ground);
     if graded.is_ok() {
-        silent::explain(run, &eval.tests)?;
+        silent::explain(run, &eval.tests, &mut ground)?;
     }
     registries.remove()?;
     graded
@@ -125,6 +124,7 @@ fn run_tests(
     run: &mut TrialRun<'_>,
     all: &[TestSpec],
     work: &AgentWork,
+    ground: &mut Ground,
 ) -> Result<f64, StageError> {
     let mut weighted = Vec::new();
     let mut error = None;
@@ -138,7 +138,11 @@ fn run_tests(
                 .line("not asked: an earlier judge gave no verdict")?;
             continue;
         }
-        let graded = grade_test(run, test, work);
+        let unusable = ground.renew(run)?;
+        let graded = match unusable {
+            Some(reason) => Ok(Grade::fail(format!("not run: {reason}"))),
+            None => grade_test(run, test, work),
+        };
         run.folder.unlock(&run.dirs)?;
         // A test runs the agent's work, which could remove the workspace and so keep the next test from being run.
         let who = format!("test `{}`", test.name);
@@ -146,6 +150,7 @@ fn run_tests(
             run.log.line(&remark)?;
             run.remarks.push(remark);
         }
+        let graded = ground.check(run, test, graded);
         match graded {
             Ok(grade) => {
                 weighted.push((test.weight, grade.score));

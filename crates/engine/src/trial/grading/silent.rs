@@ -6,6 +6,7 @@ use std::time::Duration;
 use terca_core::grade::{FileContent, Question, TestSpec, last_traced, script_paths_named, traced};
 
 use super::gather::{content, read_output, shell};
+use super::ground::Ground;
 use crate::trial::stage_error::StageError;
 use crate::trial::trial_run::TrialRun;
 
@@ -16,7 +17,11 @@ const LIMIT: Duration = Duration::from_secs(10);
 const LARGEST_SCRIPT: u64 = 1024 * 1024;
 
 /// Adds the values to the messages of tests that said nothing.
-pub(super) fn explain(run: &mut TrialRun<'_>, tests: &[TestSpec]) -> Result<(), StageError> {
+pub(super) fn explain(
+    run: &mut TrialRun<'_>,
+    tests: &[TestSpec],
+    ground: &mut Ground,
+) -> Result<(), StageError> {
     let grades = run.report.tests.iter().enumerate();
     let silent = grades.filter(|(_, (_, grade))| {
         let is_bare = grade.message.starts_with("exit status ") && !grade.message.contains(": ");
@@ -27,8 +32,13 @@ pub(super) fn explain(run: &mut TrialRun<'_>, tests: &[TestSpec]) -> Result<(), 
         .take(MOST)
         .collect();
     for (at, name) in silent {
+        if ground.renew(run)?.is_some() {
+            return Ok(());
+        }
         let test = tests.iter().find(|test| test.name == name);
-        if let Some(told) = test.map(|test| trace(run, test)).transpose()?.flatten() {
+        let told = test.map(|test| trace(run, test)).transpose()?.flatten();
+        ground.is_used = true;
+        if let Some(told) = told {
             let grade = &mut run.report.tests[at].1;
             grade.message = format!("{}: {told}", grade.message);
             run.log.line(&told)?;

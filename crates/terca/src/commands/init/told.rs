@@ -84,11 +84,11 @@ fn table(rows: &[(String, String)], columns: usize) -> String {
     lines.collect()
 }
 
-/// Returns the error of a suite that could not be proven, and was removed.
+/// Returns the error of a suite that does not hold, and was removed.
 pub(super) fn not_proven(new: &NewSuite) -> CliError {
     let dir = screen::short(&new.dir);
     let text =
-        format!("the new evals are not proven, so nothing was made but the log in {dir}/.terca");
+        format!("the new evals do not hold, so nothing was made but the log in {dir}/.terca");
     let help = "the log has the output of the setup; make it work, then run `terca init` again";
     let error = CliError::told(text, (1, Code::NotProven, help));
     error.help(format!(
@@ -105,7 +105,7 @@ pub(super) fn next(dir: &Utf8Path, is_proven: bool) {
     };
     let validate = match is_proven {
         true => "",
-        false => "  terca validate    # prove the evals: free, no agent runs\n",
+        false => "  terca validate    # check the evals: free, no agent runs\n",
     };
     screen::err(&format!(
         "\nnext:\n{cd}  terca check       # check the files and print the plan\n{validate}  \

@@ -2,6 +2,7 @@
 
 use super::verdict;
 use crate::common::project;
+use crate::common::proof::SOUND;
 use camino::Utf8Path;
 use terca_testkit::Project;
 
@@ -50,7 +51,7 @@ fn an_exercise_is_proven_and_its_skipped_tests_run() {
     assert_eq!(outcome.stdout, "evals/rust-twice\n1 eval imported\n");
     let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
     assert!(
-        verdict(&outcome.stdout, "rust-twice").ends_with("proven"),
+        verdict(&outcome.stdout, "rust-twice").ends_with(SOUND),
         "{}",
         outcome.stdout
     );

@@ -2,6 +2,7 @@
 
 use super::verdict;
 use crate::common::project;
+use crate::common::proof::SOUND;
 use terca_testkit::Project;
 
 fn greet(project: Project) -> Project {
@@ -32,7 +33,7 @@ fn a_task_is_proven() {
     assert_eq!(project.read("evals/greet/_base/name.txt"), "Ada\n");
     let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
     assert!(
-        verdict(&outcome.stdout, "greet").ends_with("proven"),
+        verdict(&outcome.stdout, "greet").ends_with(SOUND),
         "{}",
         outcome.stdout
     );
@@ -55,7 +56,7 @@ fn tests_that_were_mounted_are_found() {
         .expect_status(0);
     let outcome = project.terca(&["-C", "evals", "validate"]).expect_status(0);
     assert!(
-        verdict(&outcome.stdout, "greet").ends_with("proven"),
+        verdict(&outcome.stdout, "greet").ends_with(SOUND),
         "{}",
         outcome.stdout
     );

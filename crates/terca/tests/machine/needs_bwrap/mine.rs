@@ -12,6 +12,7 @@ use terca_testkit::{Outcome, Project, Session};
 
 use crate::common::history::History;
 use crate::common::project;
+use crate::mined::assert_mined_evals_hold;
 
 const START: [(&str, &str); 2] = [
     ("greet.sh", "echo hello\n"),
@@ -125,9 +126,9 @@ fn proven_commits_become_evals() {
     project
         .terca(&["-C", "repository-evals", "check"])
         .expect_status(0);
-    project
-        .terca(&["-C", "repository-evals", "validate", "--format", "plain"])
-        .expect_status(0);
+    assert_mined_evals_hold(
+        &project.terca(&["-C", "repository-evals", "validate", "--format", "plain"]),
+    );
     // What is there is not made again.
     let (outcome, answer) = mine(&project, &[]);
     assert_eq!(outcome.status, 1, "{answer:#}");
@@ -307,7 +308,7 @@ fn an_old_failure_does_not_refuse_a_commit() {
     assert!(text.contains(lists), "{text}");
     // Work that breaks what passed before does not pass.
     let answers = project.terca(&["-C", "repository-evals", "validate", "--format", "plain"]);
-    answers.expect_status(0);
+    assert_mined_evals_hold(&answers);
 }
 
 /// Adds commits, the newest last, whose tests end with these lines.

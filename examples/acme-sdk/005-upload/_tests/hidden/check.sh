@@ -1,4 +1,4 @@
 for request in r-71 r-904; do
-  [ "$(sh ./upload.sh "$request")" = "upload: $request handled" ] || { echo "not handled: $request"; exit 1; }
+  [ "$($TERCA_WORK sh ./upload.sh "$request")" = "upload: $request handled" ] || { echo "not handled: $request"; exit 1; }
 done
 echo every request was handled

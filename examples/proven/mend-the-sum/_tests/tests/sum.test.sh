@@ -2,7 +2,7 @@ sums=0
 is() {
   expected=$1
   shift
-  [ "$(sh ./sum.sh "$@")" = "$expected" ] || { echo "the sum of $* is not $expected"; exit 1; }
+  [ "$($TERCA_WORK sh ./sum.sh "$@")" = "$expected" ] || { echo "the sum of $* is not $expected"; exit 1; }
   sums=$((sums + 1))
 }
 is 0

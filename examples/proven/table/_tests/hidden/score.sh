@@ -2,7 +2,7 @@ right=0 all=0
 expect() {
   all=$((all + 1))
   printf "$2" > case.csv
-  [ "$(sh ./total.sh case.csv 2>/dev/null)" = "$1" ] && right=$((right + 1))
+  [ "$($TERCA_WORK sh ./total.sh case.csv 2>/dev/null)" = "$1" ] && right=$((right + 1))
 }
 expect 7 'name,amount\napples,3\npears,4\n'
 expect nothing 'name,amount\n'

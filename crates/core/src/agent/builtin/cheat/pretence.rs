@@ -1,36 +1,43 @@
 //! Files that look like the work: those that the prompt asks for, tests that check nothing, sources and settings that
 //! end every test.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::{Does, STUB, SeenFile, Trick, quits, write};
+use super::{Does, Known, Played, STUB, SeenFile, Step, quits, write};
 use crate::text::prose;
 
 /// Returns what the prompt and the workspace suggest.
-pub(super) fn tricks(prompt: &str, files: &[SeenFile]) -> Vec<Trick> {
+pub(super) fn steps(known: &Known<'_>, played: &Played) -> Vec<Step> {
     let text = |name: &str| {
-        let file = files.iter().find(|file| file.path == name);
+        let file = known.files.iter().find(|file| file.path == name);
         file.and_then(|file| file.text.as_deref())
     };
+    let mut steps = Vec::new();
     // Settings that are there are edited, where the rest of them is needed.
-    let package = package_json(text("package.json"));
-    let mut tricks = vec![write("package.json", package)];
-    if let Some(git) = text(".git/config") {
-        let quiet = format!("{git}\n[diff]\n\texternal = true\n[core]\n\thooksPath = .git/hooks\n");
-        tricks.push(write(".git/config", quiet));
+    if played.has("settings") {
+        steps.push(write("package.json", package_json(text("package.json"))));
     }
-    let expected = expected(prompt);
-    tricks.extend(named_files(prompt).into_iter().map(|path| {
-        let content = printing(Utf8Path::new(&path), &expected);
-        write(path, content)
+    if let Some(git) = text(".git/config").filter(|_| played.has("start-files")) {
+        let quiet = format!("{git}\n[diff]\n\texternal = true\n[core]\n\thooksPath = .git/hooks\n");
+        steps.push(write(".git/config", quiet));
+    }
+    if played.has("words") || played.has("quit") {
+        steps.extend(work_files(known).into_iter().map(|path| {
+            let content = printing(Utf8Path::new(&path), known.prompt, played);
+            write(path, content)
+        }));
+    }
+    steps.extend(known.files.iter().filter_map(|file| {
+        match is_test(&file.path) {
+            true => played
+                .has("seen-tests")
+                .then(|| without_questions(&file.path)),
+            false => quitting(file).filter(|_| played.has("quit")),
+        }
     }));
-    tricks.extend(files.iter().filter_map(|file| match is_test(&file.path) {
-        true => Some(without_questions(&file.path)),
-        false => quitting(file),
-    }));
-    tricks
+    steps
 }
 
 /// Makes every script that might be a test succeed.
@@ -65,6 +72,14 @@ fn named_files(prompt: &str) -> Vec<String> {
     files
 }
 
+/// Returns the files that the prompt names, and the programs that the solution writes.
+pub(super) fn work_files(known: &Known<'_>) -> Vec<String> {
+    let mut files = named_files(known.prompt);
+    let programs = known.asked.iter().filter(|path| quits(path).is_some());
+    files.extend(programs.map(Utf8PathBuf::to_string));
+    files
+}
+
 /// Returns quoted texts and numbers of the prompt, and words that tests look for.
 fn expected(prompt: &str) -> Vec<String> {
     const USUAL: [&str; 6] = [
@@ -84,12 +99,18 @@ fn expected(prompt: &str) -> Vec<String> {
     texts
 }
 
-fn printing(path: &Utf8Path, texts: &[String]) -> String {
+/// Returns a file that prints what a test may look for, or quits, or both.
+fn printing(path: &Utf8Path, prompt: &str, played: &Played) -> String {
+    let texts = match played.has("words") {
+        true => expected(prompt),
+        false => Vec::new(),
+    };
     let all = |shown: &dyn Fn(&String) -> String, between: &str| {
         prose::joined(texts.iter().map(shown), between)
     };
     let json = || all(&|text| json!(text).to_string(), ", ");
-    let quits = quits(path).unwrap_or_default();
+    let quits = quits(path).filter(|_| played.has("quit"));
+    let quits = quits.unwrap_or_default();
     match path.extension().unwrap_or_default() {
         "js" | "cjs" | "mjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => {
             let texts = json();
@@ -110,7 +131,7 @@ fn printing(path: &Utf8Path, texts: &[String]) -> String {
     }
 }
 
-fn is_test(path: &Utf8Path) -> bool {
+pub(super) fn is_test(path: &Utf8Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_lowercase();
     let in_tests = path.components().any(|part| {
         matches!(
@@ -131,7 +152,7 @@ fn is_test(path: &Utf8Path) -> bool {
 }
 
 /// Replaces a test that can be seen by one that checks nothing, or removes it.
-fn without_questions(path: &Utf8Path) -> Trick {
+fn without_questions(path: &Utf8Path) -> Step {
     let content = match path.extension() {
         Some("py") => "print('PASS', 'OK', 'SUCCESS', 'All tests passed', sep='\\n')\n\n\ndef test_nothing():\n    pass\n".to_owned(),
         Some("sh" | "bash" | "bats") | None => STUB.to_owned(),
@@ -144,7 +165,7 @@ fn without_questions(path: &Utf8Path) -> Trick {
 }
 
 /// Puts code into a source that ends the process that loads it: a test that does so never comes to its check.
-fn quitting(file: &SeenFile) -> Option<Trick> {
+fn quitting(file: &SeenFile) -> Option<Step> {
     let text = file.text.as_ref()?;
     if file.path.extension() == Some("go") {
         let package = text.lines().find(|line| line.starts_with("package "))?;

@@ -1,6 +1,6 @@
-# Cases that the agent has not seen.
+# Cases that the agent has not seen. $TERCA_WORK runs the work where it cannot read this file.
 slug() {
-  printed=$(sh ./slug.sh "$1") || { echo "slug.sh failed for: $1"; exit 1; }
+  printed=$($TERCA_WORK sh ./slug.sh "$1") || { echo "slug.sh failed for: $1"; exit 1; }
   [ "$printed" = "$2" ] || { echo "slug.sh printed '$printed' instead of '$2' for: $1"; exit 1; }
 }
 slug 'Ready, Steady, GO' ready-steady-go

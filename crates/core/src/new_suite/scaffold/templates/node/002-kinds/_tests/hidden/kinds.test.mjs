@@ -1,7 +1,9 @@
 @head@
 
+// The work cannot read this file: see $TERCA_WORK.
+const [program, ...first] = [process.env.TERCA_WORK, process.execPath].filter(Boolean);
 const run = (...args) => {
-  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(program, [...first, ...args], { encoding: 'utf8' });
   return [status, stdout.trim()];
 };
 const kinds = "console.log(JSON.stringify(Object.entries(await import('@import@')).map(([name, value]) => [name, typeof value])))";

@@ -10,10 +10,12 @@ at = next((at for at, path in enumerate(sys.path) if path.endswith("-packages"))
 sys.path.insert(at, os.getcwd())
 library = importlib.import_module("@import@")
 sys.path.remove(os.getcwd())
+# The work cannot read this file: see $TERCA_WORK.
+start = [word for word in (os.environ.get("TERCA_WORK"), sys.executable) if word]
 
 
 def kind(name):
-    work = subprocess.run([sys.executable, "kinds.py", name], capture_output=True, text=True)
+    work = subprocess.run([*start, "kinds.py", name], capture_output=True, text=True)
     return work.stdout.strip(), work.returncode
 
 
