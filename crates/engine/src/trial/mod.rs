@@ -20,6 +20,8 @@
 //!   files that changes are compared with, are put away while the agent works; what was put away takes the place of the
 //!   agent's home, and the tests' temporary directory is made then (`crate::workspace::trial_dirs`). `_tests/` is
 //!   copied last and replaces files that the agent put there.
+//! - **Test to test**: before each test, workspace, home and temporary directory are made what they were before the first
+//!   (`grading::ground`). `$TERCA_WORK` runs the work where it cannot read the tests (`crate::process::work_command`).
 //! - **Agent against its trial**: the agent runs as the user, and can remove its directories, kill its supervisor, or look
 //!   for what was put away. All of that is judged, never an error that would be tried again: missing directories are made
 //!   anew, a supervisor is replaced, and an agent that changed what was put away, or keeps its directories from being

@@ -248,8 +248,9 @@ fn every_key_and_every_file_is_documented() {
     let remark = json!({ "text": "odd", "tags": ["odd"], "at": "2026-01-01T00:00:00Z" });
     // Nor do parts act together in every ablation.
     let hint = json!({ "pairs": [], "difference": 0.5, "pAdjusted": 0.01 });
-    // Nor does a test fail in a runner that Terca knows.
-    let tests = json!({ "unit": { "assertion": ["got 1, want 2"] } });
+    // Nor does a test fail in a runner that Terca knows, or change a hidden file.
+    let tests =
+        json!({ "unit": { "assertion": ["got 1, want 2"], "testsTouched": ["hidden/check.sh"] } });
     // Nor is an eval incomplete that is run.
     let incomplete = json!({ "incomplete": { "fib": ["a file"] } });
     // Nor does Terca install an agent for every suite.

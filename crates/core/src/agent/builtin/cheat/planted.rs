@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_json::json;
 
 use super::pretence::{is_test, work_files};
-use super::{Known, Played, SeenFile, Step, quits, write};
+use super::{Known, Played, SeenFile, Step, Trick, quits, write};
 use crate::text::prose;
 use crate::text::shell::quoted;
 
@@ -16,7 +16,8 @@ const JAVASCRIPT: &str = include_str!("work.js");
 /// Returns the steps of tricks that act when a test runs.
 pub(super) fn steps(known: &Known<'_>, played: &Played) -> Vec<Step> {
     let mut steps = Vec::new();
-    if played.0.iter().any(|trick| trick.set > 1) {
+    let is_work = |trick: &&'static Trick| trick.set > 1 && trick.name != "shadows";
+    if played.0.iter().any(|trick| is_work(&trick)) {
         let seen = known.files.iter().map(|file| &file.path);
         let sources = seen.filter(|path| quits(path).is_some() && !is_test(path));
         let mut paths = work_files(known);
@@ -24,8 +25,10 @@ pub(super) fn steps(known: &Known<'_>, played: &Played) -> Vec<Step> {
         paths.sort();
         paths.dedup();
         let planted = paths.into_iter().filter_map(|path| {
+            // The tests that it sees are for another trick.
+            let is_its = !is_test(Utf8Path::new(&path));
             let work = work(Utf8Path::new(&path), known, played)?;
-            Some(write(path, work))
+            is_its.then(|| write(path, work))
         });
         steps.extend(planted);
     }
