@@ -17,6 +17,9 @@ pub const LOCAL: &str = "local";
 /// more often.
 pub const SILENCE: Duration = Duration::from_secs(30);
 
+/// A trial that takes so much longer than all of its time limits together is taken for lost, unless its pool says otherwise.
+pub const GRACE: Duration = Duration::from_secs(600);
+
 /// The place of the host in a command line.
 const HOST: &str = "{host}";
 /// The place of a name that no other start has.
@@ -39,6 +42,8 @@ pub struct WorkerPool {
     pub dir: Option<Utf8PathBuf>,
     /// A worker that says nothing for so long is taken for lost.
     pub silence: Duration,
+    /// The time for a trial beside its time limits, and for what it sends back.
+    pub grace: Duration,
 }
 
 impl WorkerPool {
@@ -181,6 +186,7 @@ mod tests {
             terca: "terca".into(),
             dir: None,
             silence: SILENCE,
+            grace: GRACE,
         }
     }
 

@@ -72,7 +72,7 @@ impl CliError {
             status,
             message: Some((Code::NoWorkDir, error.to_string())),
         };
-        error.help("set TERCA_WORK_DIR to a directory outside of any project and home")
+        error.help("set TERCA_WORK_DIR to a directory of yours, outside of any project and home")
     }
 
     /// Every reason has been shown.

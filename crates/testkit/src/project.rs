@@ -39,6 +39,9 @@ pub fn write_program(path: &Utf8Path, content: &str) {
     assert!(writer.wait().expect("an end").success(), "{path}");
 }
 
+/// The user without privileges.
+const NOBODY: u32 = 65534;
+
 #[derive(Debug)]
 pub struct Project {
     program: Utf8PathBuf,
@@ -142,6 +145,10 @@ impl Project {
 
     /// The program with arguments, not started yet.
     pub fn command(&self, args: &[&str]) -> Command {
+        // Somebody without privileges may have had it before.
+        if rustix::process::geteuid().is_root() {
+            let _ = std::os::unix::fs::chown(self.work_dir(), Some(0), None);
+        }
         self.set_up(Command::new(&self.program), args)
     }
 
@@ -163,15 +170,16 @@ impl Project {
         if !rustix::process::geteuid().is_root() {
             return self.command(args);
         }
-        for dir in [
-            self.root().to_owned(),
-            self.dir(),
-            self.work_dir(),
-            self.home(),
-        ] {
-            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777))
+        let set_mode = |dir: &Utf8Path, mode| {
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(mode))
                 .expect("permissions");
+        };
+        set_mode(self.root(), 0o755);
+        for dir in [self.dir(), self.home()] {
+            set_mode(&dir, 0o777);
         }
+        // Terca works in no directory that others can change.
+        std::os::unix::fs::chown(self.work_dir(), Some(NOBODY), None).expect("an owner");
         // Others cannot reach the place where it was built.
         let program = self.root().join("terca");
         std::fs::copy(&self.program, &program).expect("a copy of the program");

@@ -82,6 +82,8 @@ pub struct Suite {
     pub postamble: Option<String>,
     /// Directories that every workspace starts from, lowest first.
     pub layers: Vec<Utf8PathBuf>,
+    /// The one of them that `workspaceDir` names, and its place.
+    pub workspace_dir: Option<(Utf8PathBuf, Place)>,
     /// Actions that run once. Every workspace starts from the result.
     pub prepare: Vec<Action<Template>>,
     /// Actions that run in every trial, before the agent.
@@ -350,12 +352,13 @@ fn surroundings(fields: &mut Fields<'_, '_>, suite: &mut Suite) {
     let layer = fields.optional(
         "workspaceDir",
         filled_text().called("path").then(|path, reader| {
-            reader.existing(&path, "workspace directory", &[PathKind::Directory])
+            let dir = reader.existing(&path, "workspace directory", &[PathKind::Directory]);
+            dir.map(|dir| (dir, path.place))
         }),
-        "A directory that is copied into every workspace, after `_base/`.",
+        "A directory that is copied into every workspace, after `_base/`. It must not have the suite or its `_tests` in it.",
     );
-    let is_other = |layer: &Utf8PathBuf| !suite.layers.contains(layer);
-    let layer = layer.filter(is_other);
+    suite.workspace_dir = layer.filter(|(layer, _)| !suite.layers.contains(layer));
+    let layer = suite.workspace_dir.iter().map(|(layer, _)| layer.clone());
     suite.layers.extend(layer);
     fields.allow_foreign();
     suite.track_ignored = fields.or(

@@ -13,7 +13,7 @@ use crate::reader::{
     silence, word,
 };
 use crate::text::{Code, Diagnostic, Located, Place, prose};
-use crate::worker_pool::{LOCAL, Preset, SILENCE, WorkerPool, has_host};
+use crate::worker_pool::{GRACE, LOCAL, Preset, SILENCE, WorkerPool, has_host};
 
 /// The key in `terca.yaml`. In `workers.yaml` it is a mistake.
 const KEY: &str = "workers";
@@ -78,6 +78,7 @@ struct Written {
     terca: Option<String>,
     dir: Option<Utf8PathBuf>,
     silence: Option<u32>,
+    grace: Option<u32>,
 }
 
 impl Written {
@@ -155,6 +156,12 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
             "A worker that is silent for this long counts as lost. Default: 30, at least 5. Use more on a network with \
              longer pauses.",
         ),
+        grace: fields.optional(
+            "graceSeconds",
+            count().value(),
+            "A trial counts as lost when it takes this much longer than the limits of its set-up, agent and tests \
+             together. Default: 600. Use more where copies of large workspaces take long.",
+        ),
     };
     // A key that is unknown may be one that is missing.
     (fields.problem_count() == problems && !fields.has_more()).then_some(written)
@@ -184,6 +191,7 @@ fn resolved(name: &Located<String>, written: Written, reader: &mut Reader<'_>) -
         }
         return Some(ReadPool::Local(written.slots));
     }
+    let seconds = |seconds: u32| Duration::from_secs(seconds.into());
     let start = match start(&written) {
         Ok(start) => start,
         Err(problem) => return reader.refuse(problem),
@@ -195,7 +203,8 @@ fn resolved(name: &Located<String>, written: Written, reader: &mut Reader<'_>) -
         slots: written.slots.unwrap_or(1),
         terca: written.terca.unwrap_or_else(|| "terca".into()),
         dir: written.dir,
-        silence: (written.silence).map_or(SILENCE, |seconds| Duration::from_secs(seconds.into())),
+        silence: written.silence.map_or(SILENCE, seconds),
+        grace: written.grace.map_or(GRACE, seconds),
     }))
 }
 

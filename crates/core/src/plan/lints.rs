@@ -8,6 +8,7 @@ mod hidden_paths;
 mod left_running;
 mod misspelt_directories;
 mod scripts;
+mod shown_tests;
 
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ pub fn report_lints(
         found.into_iter().for_each(|problem| problems.push(problem));
     }
     let mut found = missing_inputs(&suite.prepare, root);
+    found.extend(shown_tests::check(suite, surroundings));
     found.extend(misspelt(
         root,
         [suite.layers.is_empty(), false, false],

@@ -189,6 +189,28 @@ impl Case {
         actions
     }
 
+    /// Returns the limits on the time of its set-up, services, agent and tests together.
+    pub fn time_limits(&self) -> Duration {
+        let of_actions = self
+            .all_actions()
+            .into_iter()
+            .filter_map(|action| match action {
+                Action::Run(command) => Some(command),
+                Action::Copy { .. } | Action::Write { .. } => None,
+            });
+        let of_setup = of_actions.chain(&self.variant.setup.command);
+        let services = self.services.iter().map(|service| service.timeout);
+        let tests = self.eval.tests.iter().filter(|test| {
+            use Question::{Command, Judge};
+            matches!(test.question(), Command { .. } | Judge { .. })
+        });
+        let tests = tests.map(|test| test.timeout);
+        (of_setup.map(|command| command.timeout))
+            .chain(services)
+            .chain(tests)
+            .fold(self.timeout, Duration::saturating_add)
+    }
+
     /// Returns the shell commands of its set-up and its tests.
     pub fn commands(&self) -> impl Iterator<Item = CommandLine<'_>> {
         let actions = self.all_actions().into_iter();

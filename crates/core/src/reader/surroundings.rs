@@ -9,6 +9,10 @@ pub trait Surroundings {
     fn kind(&self, _: &Utf8Path) -> PathKind {
         PathKind::Missing
     }
+    /// Returns a path without links.
+    fn real(&self, path: &Utf8Path) -> Utf8PathBuf {
+        path.to_owned()
+    }
     /// Reads a file, or says why it cannot be read.
     fn read_text(&self, _: &Utf8Path) -> Result<String, String> {
         Err("there are no files".into())

@@ -235,7 +235,19 @@ impl Style {
     };
 }
 
+/// Returns the diagnostic with its escape characters shown: names may have colours of their own.
+fn without_colours(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut plain = diagnostic.clone();
+    let texts = plain.labels.iter_mut().map(|label| &mut label.text);
+    let texts = texts.chain(&mut plain.help).chain(&mut plain.path);
+    for text in texts.chain([&mut plain.message]) {
+        *text = text.replace('\u{1b}', "␛");
+    }
+    plain
+}
+
 fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
+    let diagnostic = &without_colours(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,

@@ -76,11 +76,16 @@ impl Host {
         }
     }
 
-    /// Reads the variables of this process.
+    /// Reads the variables of this process. The home gets its real name, which other paths are compared with.
     pub fn of_this_process() -> Self {
-        let variables = std::env::vars_os()
+        let mut variables: Variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
+        if let Some(home) = variables.get_mut("HOME")
+            && let Ok(real) = Utf8Path::new(home).canonicalize_utf8()
+        {
+            *home = real.into_string();
+        }
         Host::new(variables)
     }
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::run::files::open_run;
 use crate::tree::{Dir, Options, TreeError, remove_contents};
-use crate::workspace::own_dirs::{PRIVATE, make_dir};
+use crate::workspace::own_dirs::{PRIVATE, make_dir, trusted_dir};
 use crate::workspace::saved::restore::{CheckedLayers, RestoreError, Saved};
 
 /// The reason why there is no workspace.
@@ -60,8 +60,11 @@ pub fn restore_workspace(
 
 /// Returns a place in a new directory that no other user can look into.
 fn temporary_place(trial_dir: &Utf8Path) -> Result<Utf8PathBuf, TreeError> {
-    let parent = Utf8PathBuf::from_path_buf(std::env::temp_dir())
-        .map_err(|path| TreeError::io(path, io::Error::other("the path is not UTF-8")))?;
+    let parent = std::env::temp_dir();
+    let trusted = Utf8Path::from_path(&parent)
+        .ok_or_else(|| io::Error::other("the path is not UTF-8"))
+        .and_then(trusted_dir);
+    let parent = trusted.map_err(|error| TreeError::io(&parent, error))?;
     let own = parent.join(format!("terca-workspace-{:08x}", fastrand::u32(..)));
     make_dir(&own, PRIVATE).map_err(|error| TreeError::io(&own, error))?;
     Ok(own.join(trial_dir.as_str().replace('/', ".")))

@@ -393,6 +393,7 @@ impl Containers {
         mounts.show_what_is_read(view);
         let own = view.own_dirs();
         Programs::on("", &mut mounts, &self.secluded, &own).show_words(view.words.others);
+        mounts.hide(view);
         mounts.show_what_is_written(view);
         let name = new_name();
         // Not where other containers see it: who connects first is taken for the supervisor.

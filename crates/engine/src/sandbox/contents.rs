@@ -82,6 +82,7 @@ impl Contents {
             programs.show_program(program);
         }
         programs.show_words(view.words.others);
+        mounts.hide(view);
         mounts.show_what_is_written(view);
         mounts
     }

@@ -86,16 +86,27 @@ impl Mounts {
             .collect()
     }
 
-    /// Shows the files that a command reads, without those that are hidden from it.
+    /// Shows the files that a command reads.
     pub(super) fn show_what_is_read(&mut self, view: &View<'_>) {
         for path in view.readable.iter().filter(|path| path.exists()) {
             self.set(path, Place::ReadOnly);
         }
+    }
+
+    /// Hides what a command must not see, by every name that is there.
+    pub(super) fn hide(&mut self, view: &View<'_>) {
         for path in &view.hidden {
-            if path.is_dir() {
-                self.set(path, Place::Empty);
-            } else if path.symlink_metadata().is_ok() {
-                self.set(path, Place::Closed);
+            let place = match path.symlink_metadata() {
+                _ if path.is_dir() => Place::Empty,
+                Ok(_) => Place::Closed,
+                Err(_) => continue,
+            };
+            let others = self.places.iter().filter_map(|(name, place)| match place {
+                Place::ReadOnlyFrom(real) => Some(name.join(path.strip_prefix(real).ok()?)),
+                _ => None,
+            });
+            for name in others.chain([path.clone()]).collect::<Vec<_>>() {
+                self.set(name, place.clone());
             }
         }
     }
@@ -152,12 +163,18 @@ impl Mounts {
         found
     }
 
-    /// Returns whether the nearest place above a path shows what is there outside.
-    fn is_inside_another(&self, path: &Utf8Path) -> bool {
+    /// Returns whether a place is there with the one above it.
+    fn is_inside_another(&self, path: &Utf8Path, place: &Place) -> bool {
         let mut above = path.ancestors().skip(1);
         let nearest = above.find_map(|above| self.places.get(above));
-        // A link may lead to something that is not there.
-        nearest == Some(&Place::ReadOnly) && !path.is_symlink()
+        nearest == Some(&Place::ReadOnly)
+            && match place {
+                // A link may lead to something that is not there.
+                Place::ReadOnly => !path.is_symlink(),
+                // Another name, by a link that is there too.
+                Place::ReadOnlyFrom(real) => self.has(real),
+                _ => false,
+            }
     }
 
     /// Returns bubblewrap's arguments. A path comes after those above it, as they would cover it.
@@ -166,7 +183,7 @@ impl Mounts {
         for (path, place) in &self.places {
             let words = match (place.bound(path), place) {
                 // It is there already, and each mount takes bubblewrap a while.
-                _ if *place == Place::ReadOnly && self.is_inside_another(path) => continue,
+                _ if self.is_inside_another(path, place) => continue,
                 (Some((source, true)), _) => vec!["--bind", source.as_str()],
                 (Some((source, false)), _) => vec!["--ro-bind", source.as_str()],
                 (None, Place::Link(target)) => vec!["--symlink", target],
@@ -188,6 +205,8 @@ impl Mounts {
             match place {
                 Place::ReadOnly => self.around_hidden(path, &mut readable),
                 Place::Writable => self.around_hidden(path, &mut writable),
+                // Another name of what is there has no rule of its own.
+                Place::ReadOnlyFrom(source) if self.has(source) => {}
                 Place::ReadOnlyFrom(source) => readable.push(source.clone()),
                 Place::WritableFrom(source) => writable.push(source.clone()),
                 _ => {}

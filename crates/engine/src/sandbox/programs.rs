@@ -1,16 +1,22 @@
 //! Finds the files that programs need: where they are installed, their packages, and the interpreters of scripts.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::{File, Metadata};
+use std::io::{self, BufRead, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::normal;
 
-use super::mounts::Mounts;
+use super::mounts::{Mounts, Place};
 use crate::host::environment::{find_program, is_program};
+use crate::tree::follow;
 
 /// The links and interpreters that lead from one program to the next. No real one has as many.
 const MOST_STEPS: usize = 16;
+/// The endings of scripts, which have their modules beside them.
+const OF_SCRIPTS: [&str; 16] = [
+    "bash", "cjs", "cts", "jar", "js", "jsx", "lua", "mjs", "mts", "php", "pl", "py", "rb", "sh",
+    "ts", "tsx",
+];
 /// Directories beside `bin` that have a program's own files.
 const BESIDE_BIN: [&str; 3] = ["lib", "lib64", "libexec"];
 /// The names of directories that have programs and nothing else.
@@ -66,7 +72,7 @@ impl<'a> Programs<'a> {
     /// Shows every directory of `PATH` with what its programs need.
     pub(super) fn show_path(&mut self) {
         for dir in self.path.split(':').map(Utf8Path::new) {
-            if !dir.is_absolute() || self.is_of_agents(dir) {
+            if !dir.is_absolute() || self.real(dir).is_none() {
                 continue;
             }
             // The system's own, whose links lead to the system's own files. Others put theirs into /usr/local.
@@ -82,14 +88,14 @@ impl<'a> Programs<'a> {
     pub(super) fn show_program(&mut self, program: &Utf8Path) {
         let mut next = Some(program.to_owned());
         for _ in 0..MOST_STEPS {
-            let Some(file) = next.filter(|file| !self.is_of_agents(file)) else {
+            let Some(file) = next.filter(|file| self.real(file).is_some()) else {
                 return;
             };
             next = match file.read_link_utf8() {
                 Ok(target) => {
                     self.show_file(&file);
-                    let dir = file.parent().unwrap_or(&file);
-                    Some(normal(&dir.join(target)))
+                    let dir = file.parent().and_then(|dir| self.real(dir));
+                    dir.map(|dir| normal(&dir.join(target)))
                 }
                 Err(_) => {
                     self.show_package(&file);
@@ -99,49 +105,75 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// Shows a file that a command names, with the directory around it, where scripts have their modules. A directory is
-    /// shown whole.
+    /// Shows a file or directory that a command names. A directory is shown whole, a program or script with the directory
+    /// around it, where it has its modules, and any other file alone: beside it may be things that nobody has named.
     pub(super) fn show_named(&mut self, path: &Utf8Path) {
-        if path.is_dir() && !self.is_of_agents(path) {
+        if path.is_dir() {
             self.show_dir(path);
-        } else if path.exists() {
+        } else if is_program(path)
+            || path
+                .extension()
+                .is_some_and(|end| OF_SCRIPTS.contains(&end))
+        {
             self.show_program(path);
+        } else {
+            self.show(path);
         }
     }
 
-    fn is_of_agents(&self, path: &Utf8Path) -> bool {
-        // Other names of a directory lead there too.
-        let path = normal(path);
-        let real = path.canonicalize_utf8();
-        let names = [Some(&path), real.as_ref().ok()];
-        let mut names = names.into_iter().flatten();
-        names.any(|name| self.of_agents.iter().any(|dir| name.starts_with(dir)))
+    /// Returns the path of a file or directory without links and `..`, which all comparisons are made with. `None` where
+    /// nothing is there, and where an agent could have chosen what is.
+    fn real(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
+        let look = |step: &Utf8Path, _: &Metadata| match self
+            .of_agents
+            .iter()
+            .any(|dir| step.starts_with(dir))
+        {
+            true => Err(io::Error::from(io::ErrorKind::PermissionDenied)),
+            false => Ok(()),
+        };
+        follow(path, look).ok()
     }
 
-    /// Returns whether a directory can be shown whole: nothing that is to be secluded is in it.
-    fn may_be_shown(&self, dir: &Utf8Path) -> bool {
-        dir.parent().is_some()
-            && !OF_EVERYBODY.contains(&dir.as_str())
-            && !self.secluded.iter().any(|other| other.starts_with(dir))
+    /// Returns whether a file or directory can be shown whole: nothing that is to be secluded is in it, by whichever name.
+    fn may_be_shown(&self, path: &Utf8Path) -> bool {
+        self.real(path).is_some_and(|real| {
+            real.parent().is_some()
+                && !OF_EVERYBODY.contains(&real.as_str())
+                && !self.secluded.iter().any(|other| other.starts_with(&real))
+        })
+    }
+
+    /// Shows a file or directory where it is, and where its name leads to it.
+    fn show(&mut self, path: &Utf8Path) {
+        if let Some(real) = self.real(path).filter(|real| self.may_be_shown(real)) {
+            self.mounts.show(&real);
+            if !self.mounts.has(path) {
+                self.mounts.set(path, Place::ReadOnlyFrom(real));
+            }
+        }
     }
 
     fn show_dir(&mut self, dir: &Utf8Path) {
         if !self.may_be_shown(dir) {
             return;
         }
-        self.mounts.show(dir);
-        let Some(prefix) = dir.parent().filter(|prefix| self.may_be_shown(prefix)) else {
-            return;
-        };
-        match dir.file_name() {
-            // Version managers: each shim looks for the real program beside this directory.
-            Some("shims") => self.mounts.show(prefix),
-            Some("bin") => {
-                for name in BESIDE_BIN {
-                    self.mounts.show(&prefix.join(name));
+        self.show(dir);
+        let real = self.real(dir);
+        for dir in real.iter().map(Utf8PathBuf::as_path).chain([dir]) {
+            let Some(prefix) = dir.parent().filter(|prefix| self.may_be_shown(prefix)) else {
+                continue;
+            };
+            match dir.file_name() {
+                // Version managers: each shim looks for the real program beside this directory.
+                Some("shims") => self.show(prefix),
+                Some("bin") => {
+                    for name in BESIDE_BIN {
+                        self.show(&prefix.join(name));
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
 
@@ -163,10 +195,7 @@ impl<'a> Programs<'a> {
 
     /// Returns whether a link and the file that it leads to are there.
     fn is_shown(&self, link: &Utf8Path) -> bool {
-        self.mounts.has(link)
-            && link
-                .canonicalize_utf8()
-                .is_ok_and(|file| self.mounts.has(&file))
+        self.mounts.has(link) && self.real(link).is_some_and(|file| self.mounts.has(&file))
     }
 
     fn is_wide_enough_for(&self, dir: &Utf8Path) -> bool {
@@ -185,37 +214,25 @@ impl<'a> Programs<'a> {
             Some(dir) if self.may_be_shown(dir) && self.is_wide_enough_for(dir) => {
                 self.show_dir(dir);
             }
-            _ => self.mounts.show(file),
+            _ => self.show(file),
         }
     }
 
-    /// Shows the package that a file belongs to.
+    /// Shows the package that a file belongs to, by its name and where it really is.
     fn show_package(&mut self, file: &Utf8Path) {
-        let modules = file
-            .ancestors()
-            .filter(|above| above.file_name() == Some("node_modules"))
-            .last();
-        if let Some(modules) = modules
-            && self.may_be_shown(modules)
-        {
-            self.mounts.show(modules);
-        }
-        let environment = file
-            .ancestors()
-            .skip(1)
-            .find(|above| above.join("pyvenv.cfg").is_file());
-        if let Some(environment) = environment
-            && self.may_be_shown(environment)
-        {
-            self.mounts.show(environment);
-            self.show_base_python(environment);
-        }
-        self.show_file(file);
-        // The directory may be shown under another name, through a link above it.
-        if let Ok(real) = file.canonicalize_utf8()
-            && real != file
-        {
-            self.show_file(&real);
+        let real = self.real(file).filter(|real| real != file);
+        for file in real.iter().map(Utf8PathBuf::as_path).chain([file]) {
+            let mut above = file.ancestors().skip(1);
+            let modules = above.clone().filter(|dir| dir.ends_with("node_modules"));
+            if let Some(modules) = modules.last().filter(|dir| self.may_be_shown(dir)) {
+                self.show(modules);
+            }
+            let environment = above.find(|above| above.join("pyvenv.cfg").is_file());
+            if let Some(environment) = environment.filter(|dir| self.may_be_shown(dir)) {
+                self.show(environment);
+                self.show_base_python(environment);
+            }
+            self.show_file(file);
         }
     }
 
@@ -227,11 +244,7 @@ impl<'a> Programs<'a> {
                 continue;
             };
             if key.trim() == "home" {
-                let home = Utf8Path::new(value.trim());
-                self.show_dir(home);
-                if let Ok(real) = home.canonicalize_utf8() {
-                    self.show_dir(&real);
-                }
+                self.show_dir(Utf8Path::new(value.trim()));
             }
         }
     }

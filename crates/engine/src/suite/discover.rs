@@ -296,6 +296,11 @@ impl Surroundings for Machine<'_> {
         }
     }
 
+    fn real(&self, path: &Utf8Path) -> Utf8PathBuf {
+        let real = path.canonicalize_utf8();
+        real.unwrap_or_else(|_| path.to_owned())
+    }
+
     fn read_text(&self, path: &Utf8Path) -> Result<String, String> {
         std::fs::read_to_string(path).map_err(|error| error.to_string())
     }

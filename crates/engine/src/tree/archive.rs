@@ -12,15 +12,14 @@ use std::rc::Rc;
 
 use camino::Utf8Path;
 use tar::{Archive, Builder, EntryType, Header};
+use terca_core::text::prose;
 
 use crate::tree::{self, Dir, Kind, Meta, Options, Visit};
 
-/// The most entries of an archive.
-const MOST_ENTRIES: u64 = 10_000_000;
 /// The most bytes between two files of an archive: what is said about the next one. Nobody has longer paths.
 const MOST_HEADERS: u64 = 256 * 1024;
-/// The most bytes that an archive has beside the content of an entry and its path.
-const OF_AN_ENTRY: u64 = 2048;
+/// The bytes of a block: an entry takes one on the disk, and its content whole ones. In an archive both take less.
+const BLOCK: u64 = 4096;
 /// The bytes at the end of an archive.
 const OF_THE_END: u64 = 1024;
 /// The longest text of a link that is in the header itself.
@@ -116,8 +115,7 @@ impl<W: Write> Packer<W> {
 
     /// Makes room for an entry, or notes that there is none.
     fn has_room(&mut self, path: &Path, content: u64) -> bool {
-        let beside = OF_AN_ENTRY + path.as_os_str().len() as u64;
-        let left = self.left.checked_sub(content.saturating_add(beside));
+        let left = self.left.checked_sub(room(path, content));
         match left {
             Some(left) => self.left = left,
             None => self.left_out.push(path.to_owned()),
@@ -141,21 +139,35 @@ fn header(kind: EntryType, meta: &Meta) -> Header {
     header
 }
 
-/// Unpacks an archive into a directory. Nothing that is there is replaced, but directories may be.
-pub fn unpack(from: impl Read, into: &Dir) -> io::Result<()> {
+/// Returns the bytes that an entry takes, in an archive and on the disk.
+fn room(path: &Path, content: u64) -> u64 {
+    let blocks = content.div_ceil(BLOCK).saturating_add(1);
+    blocks
+        .saturating_mul(BLOCK)
+        .saturating_add(path.as_os_str().len() as u64)
+}
+
+/// Unpacks an archive into a directory, whose entries take at most so many bytes. Nothing that is there is replaced, but
+/// directories may be.
+pub fn unpack(from: impl Read, into: &Dir, most: u64) -> io::Result<()> {
+    let mut free = most;
     let left = Rc::new(Cell::new(MOST_HEADERS));
     let mut archive = Archive::new(Metered {
         from,
         left: left.clone(),
     });
     let mut modes: Vec<(PathBuf, u32)> = Vec::new();
-    for (number, entry) in (1..).zip(archive.entries()?) {
+    for entry in archive.entries()? {
         let mut entry = entry?;
-        if number > MOST_ENTRIES {
-            return Err(io::Error::other("the archive has too many entries"));
-        }
         left.set(entry.size().saturating_add(MOST_HEADERS));
         let path = entry.path()?.into_owned();
+        free = (free.checked_sub(room(&path, entry.size()))).ok_or_else(|| {
+            let words = format!(
+                "its files take more than {} (limits.disk)",
+                prose::bytes(most)
+            );
+            io::Error::new(io::ErrorKind::QuotaExceeded, words)
+        })?;
         let mode = entry.header().mode()? & 0o777;
         match entry.header().entry_type() {
             EntryType::Directory => {
@@ -264,7 +276,7 @@ mod tests {
         symlink("..", to.join("up")).unwrap();
         fs::write(to.join("here"), "as it was").unwrap();
         let into = Dir::open(Utf8Path::from_path(&to).unwrap()).unwrap();
-        let result = unpack(archive, &into);
+        let result = unpack(archive, &into, u64::MAX);
         (dir, result)
     }
 

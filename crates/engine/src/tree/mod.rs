@@ -11,6 +11,7 @@
 //! | `walk` | goes over the entries of a tree, one at a time; lists and measures them |
 //! | `copy`, `remove`, `hash` | the operations |
 //! | `meta`, `limits`, `error` | the facts about an entry, the most that is allowed, what went wrong |
+//! | `follow` | a path from the root, link by link |
 //! | `archive` | trees on their way to another machine |
 //! | `os` | the calls that differ between systems |
 
@@ -18,6 +19,7 @@ pub mod archive;
 mod copy;
 mod dir;
 mod error;
+mod follow;
 mod hash;
 mod limits;
 mod meta;
@@ -31,6 +33,7 @@ mod tests;
 pub use copy::{Choice, WithoutHoles, can_share, copy, copy_file, move_dir, transfer};
 pub use dir::Dir;
 pub use error::{Note, Notes, TreeError, What};
+pub use follow::follow;
 pub use hash::{hash, hash_file, hash_of_facts, have_same_content, identity};
 pub use limits::{Limits, Options, ShouldStop};
 pub use meta::{Kind, Meta};

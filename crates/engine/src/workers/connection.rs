@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use super::wire::{self, FromWorker, Hello, ToWorker};
 use crate::VERSION;
+use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::interrupt::Interrupt;
 use crate::process::pause::Stopwatch;
@@ -40,6 +41,9 @@ const MOST_WORDS: u64 = 4096;
 const MOST_SHOWN: usize = 500;
 /// The words of programs that do not find the one that they are to start.
 const NOT_FOUND: [&str; 2] = ["not found", "No such file or directory"];
+
+/// The time that a worker has for its trial, from when it was given to it.
+pub type TrialTime = Arc<Mutex<Option<(Stopwatch, Duration)>>>;
 
 /// A worker that could not be started, or that was lost.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -174,6 +178,7 @@ impl Connection {
             ending: call.ending.clone(),
             has_greeted: false,
             is_ready: false,
+            trial_time: TrialTime::default(),
         };
         let mut connection = Connection {
             output: BufReader::with_capacity(64 * 1024, output),
@@ -262,6 +267,11 @@ impl Connection {
     ) -> Result<io::Result<T>, WorkerError> {
         let received = wire::receive_bytes(&mut self.output, length, read);
         received.map_err(|error| self.error(&error))
+    }
+
+    /// Returns the time for the trial, which is looked at whatever the worker sends.
+    pub fn trial_time(&self) -> TrialTime {
+        self.output.get_ref().trial_time.clone()
     }
 
     /// Takes note that a worker can run trials, and ends by itself.
@@ -358,12 +368,18 @@ struct Output {
     has_greeted: bool,
     /// The worker can run trials.
     is_ready: bool,
+    trial_time: TrialTime,
 }
 
 impl Read for Output {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let waited = Stopwatch::start();
         loop {
+            let trial_time = *locked(&self.trial_time);
+            if trial_time.is_some_and(|(watch, most)| watch.elapsed() >= most) {
+                let words = "its trial takes longer than all of its time limits together";
+                return Err(io::Error::other(words));
+            }
             let interrupt = match self.is_ready {
                 true => self.ending.interrupt.kill_file(),
                 false => self.ending.interrupt.stop_file(),

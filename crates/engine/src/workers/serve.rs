@@ -31,7 +31,8 @@ use crate::suite::discover::Extent;
 use crate::tree::archive::{self, Packer};
 use crate::tree::{Dir, Options};
 use crate::trial::Context;
-use crate::workspace::trial_dirs::{WorkDir, own_dir};
+use crate::workspace::own_dirs::own_dir;
+use crate::workspace::trial_dirs::WorkDir;
 
 /// The time between two signs of life.
 const BEAT: Duration = Duration::from_secs(3);
@@ -178,7 +179,9 @@ impl Work {
         let (suite_dir, extent) = match order.archive {
             Some(length) => {
                 let into = Dir::open_no_link(&root)?;
-                wire::receive_bytes(input, length, |bytes| archive::unpack(bytes, &into))??;
+                wire::receive_bytes(input, length, |bytes| {
+                    archive::unpack(bytes, &into, u64::MAX)
+                })??;
                 let inside = order.suite_dir.strip_prefix("/");
                 (root.join(inside.unwrap_or(&order.suite_dir)), Extent::Part)
             }

@@ -16,10 +16,11 @@ use terca_core::run::run_file::CaseSandbox;
 use terca_core::trial_error::{ErrorKind, TrialError};
 use terca_core::worker_pool::WorkerPool;
 
-use super::connection::{Call, Connection, Ending, WorkerError, shown};
+use super::connection::{Call, Connection, Ending, TrialTime, WorkerError, shown};
 use super::most_bytes;
 use super::wire::{self, FromWorker, Order, ToWorker};
 use crate::locked;
+use crate::process::pause::Stopwatch;
 use crate::process::supervise::Launcher;
 use crate::run::start::Containment;
 use crate::run::trial_thread::{GivenUp, Message, SlotId, SlotNews, internal_error, tell_end};
@@ -33,6 +34,8 @@ const MOST_FAILURES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time between two looks at a run that may have ended meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
+/// The bytes in a second of the slowest network.
+const SLOWEST: u64 = 64 << 10;
 /// The most phases of a trial that a worker tells: each is a line in the journal.
 const MOST_PHASES: u32 = 100;
 
@@ -60,6 +63,9 @@ pub(super) struct Request {
 pub(super) struct Link {
     input: Option<ChildStdin>,
     job: Option<Job>,
+    /// The time for the trial, and the part of it that is beside the trial's own limits.
+    time: TrialTime,
+    grace: Duration,
 }
 
 impl Link {
@@ -71,6 +77,8 @@ impl Link {
         };
         match &mut self.input {
             Some(input) => {
+                let most = job.trial.case.time_limits().saturating_add(self.grace);
+                *locked(&self.time) = Some((Stopwatch::start(), most));
                 let sent = wire::send(input, &message);
                 self.job = Some(job);
                 if sent.is_err() {
@@ -159,10 +167,18 @@ impl Job {
         let run_dir = Dir::open_no_link(&self.context.run_dir)?;
         trial::clear_folder(&run_dir, &self.trial.dir, self.attempt)?;
         let folder = run_dir.create_dir_all(&self.trial.dir, 0o777)?;
-        archive::unpack(archive, &folder)?;
+        archive::unpack(archive, &folder, most_bytes(&self.trial.case))?;
         // An interrupt does not stop it: the trial has ended.
         let options = Options::default();
         Ok(evidence(&folder, &options)?)
+    }
+
+    /// Removes the files that were taken.
+    fn lose_files(&self) {
+        // What stays is replaced by the next attempt.
+        let _ = Dir::open_no_link(&self.context.run_dir).and_then(|run_dir| {
+            run_dir.remove_tree(self.trial.dir.as_std_path(), &Options::default())
+        });
     }
 }
 
@@ -262,7 +278,11 @@ impl SlotThread {
             let flags = fcntl_getfl(input).map_err(io::Error::from)?;
             fcntl_setfl(input, flags | OFlags::NONBLOCK).map_err(io::Error::from)?;
         }
-        locked(&self.link).input = input;
+        let mut link = locked(&self.link);
+        link.time = connection.trial_time();
+        link.grace = place.pool.grace;
+        link.input = input;
+        drop(link);
         self.ready(&connection.hello.node);
         Ok(connection)
     }
@@ -333,6 +353,11 @@ impl SlotThread {
         let job = locked(&self.link).job.take_if(is_ended);
         let job = job.ok_or_else(|| WorkerError::Lost("it ended another trial".to_owned()))?;
         let node = connection.hello.node.clone();
+        // Its files have a time of their own: that of a slow network.
+        let time = connection.trial_time();
+        let grace = self.request.pools[self.place.0].grace;
+        let to_send = Duration::from_secs(archive / SLOWEST).saturating_add(grace);
+        *locked(&time) = Some((Stopwatch::start(), to_send));
         let most = most_bytes(&job.trial.case);
         let taken = if !job.is_possible(&report) {
             Err(WorkerError::Lost("its report makes no sense".to_owned()))
@@ -348,11 +373,18 @@ impl SlotThread {
                 return Err(error);
             }
             Ok(Err(error)) => {
+                // A worker leaves out what has no room, and says so.
+                if error.kind() == io::ErrorKind::QuotaExceeded {
+                    job.lose_files();
+                    job.lost(Some(&node), &error.to_string());
+                    return Err(error.into());
+                }
                 let message = format!("the trial's files could not be kept: {error}");
                 report = internal_error(message, job.attempt);
             }
             Ok(Ok(evidence)) => report.evidence = evidence,
         }
+        *locked(&time) = None;
         job.tell(report, Some(&node));
         self.ready(&node);
         Ok(())

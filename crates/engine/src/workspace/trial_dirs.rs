@@ -22,7 +22,7 @@
 
 use std::fs::{File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -34,7 +34,9 @@ use crate::tree::{Dir, Options, TreeError, copy, remove};
 use crate::workspace::files_above::{self, FilesAbove};
 use crate::workspace::inside::Workspace;
 use crate::workspace::overlay::Overlay;
-use crate::workspace::own_dirs::{PRIVATE, make_dir, remove_and_tell, secret_dir, secret_name};
+use crate::workspace::own_dirs::{
+    PRIVATE, is_shared, make_dir, own_dir, remove_and_tell, secret_dir, secret_name, trusted_dir,
+};
 use crate::workspace::sealed_dir::SealedDir;
 use crate::workspace::stale_dirs;
 use crate::workspace::stale_dirs::Draft;
@@ -70,18 +72,22 @@ impl WorkDir {
         Ok(work)
     }
 
-    /// Returns the directory in which all runs have theirs.
+    /// Returns the directory in which all runs have theirs: the chosen one, or one of this user's own in it where others
+    /// use it too.
     pub fn parent(chosen: Option<&str>) -> io::Result<Utf8PathBuf> {
-        let Some(dir) = chosen.filter(|dir| !dir.is_empty()) else {
-            return own_dir(Utf8Path::new("/var/tmp"));
-        };
-        let made = std::fs::create_dir_all(dir).and_then(|()| std::fs::canonicalize(dir));
-        let made = made.map_err(|error| {
-            let words = format!("{dir} (TERCA_WORK_DIR) cannot be made: {error}");
-            io::Error::new(error.kind(), words)
+        let chosen = chosen.filter(|dir| !dir.is_empty());
+        let dir = trusted_dir(Utf8Path::new(chosen.unwrap_or("/var/tmp")));
+        let dir = dir.map_err(|error| match chosen {
+            Some(chosen) => io::Error::new(
+                error.kind(),
+                format!("{chosen} (TERCA_WORK_DIR) cannot be used: {error}"),
+            ),
+            None => error,
         })?;
-        Utf8PathBuf::from_path_buf(made)
-            .map_err(|_| io::Error::other("the work directory is not UTF-8"))
+        match is_shared(&dir)? {
+            true => own_dir(&dir),
+            false => Ok(dir),
+        }
     }
 
     /// Returns a line for each thing of dead runs that could not be removed.
@@ -542,130 +548,4 @@ impl Drop for TrialDirs {
 fn is_made_unusable(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ResourceBusy};
     matches!(error.kind(), PermissionDenied | ResourceBusy)
-}
-
-/// The owner of files whose owner is unknown here, as outside of a user namespace.
-const UNKNOWN_USER: u32 = 65534;
-
-/// Returns `BASE/terca-UID`, and makes it if it is missing. Refuses one that others have access to: who can change it can
-/// run programs as this user.
-pub fn own_dir(base: &Utf8Path) -> io::Result<Utf8PathBuf> {
-    let mut builder = std::fs::DirBuilder::new();
-    let base = builder
-        .recursive(true)
-        .mode(0o700)
-        .create(base)
-        .and_then(|()| base.canonicalize_utf8())
-        .map_err(|error| io::Error::new(error.kind(), format!("{base}: {error}")))?;
-    let user = rustix::process::getuid().as_raw();
-    if let Some(reason) = changed_by_others(&fs_err::metadata(&base)?, user) {
-        return Err(io::Error::other(format!("{base} {reason}")));
-    }
-    let path = base.join(format!("terca-{user}"));
-    match make_dir(&path, PRIVATE) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(io::Error::new(
-                error.kind(),
-                format!("{path} cannot be made: {error}"),
-            ));
-        }
-        _ => {}
-    }
-    match open_to_others(&fs_err::symlink_metadata(&path)?, user) {
-        Some(reason) => Err(io::Error::other(format!("{path} {reason}"))),
-        None => Ok(path),
-    }
-}
-
-/// Returns why others can put something else into the place of a directory in this one.
-fn changed_by_others(found: &Metadata, user: u32) -> Option<String> {
-    let is_sticky = found.mode() & 0o1000 != 0;
-    if ![user, 0, UNKNOWN_USER].contains(&found.uid()) {
-        return Some("belongs to another user, who can change what is in it".to_owned());
-    }
-    (found.mode() & 0o022 != 0 && !is_sticky)
-        .then(|| "lets other users change what is in it (`chmod go-w` ends that)".to_owned())
-}
-
-/// Returns why a directory is not of this user alone.
-fn open_to_others(found: &Metadata, user: u32) -> Option<String> {
-    if found.is_symlink() {
-        return Some("is a symbolic link, and must be a directory".to_owned());
-    }
-    if !found.is_dir() {
-        return Some("is not a directory".to_owned());
-    }
-    if found.uid() != user {
-        return Some("belongs to another user".to_owned());
-    }
-    let mode = found.mode() & 0o777;
-    (mode & 0o077 != 0).then(|| {
-        format!("is open to other users (mode {mode:o}, and 700 is needed; `chmod 700` sets that)")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    /// Returns the reason why a directory is refused that was made by `make`, at this path.
-    fn refused(make: impl FnOnce(&Utf8Path)) -> String {
-        let base = tempfile::tempdir().unwrap();
-        let base = Utf8Path::from_path(base.path()).unwrap();
-        let user = rustix::process::getuid().as_raw();
-        make(&base.join(format!("terca-{user}")));
-        own_dir(base).unwrap_err().to_string()
-    }
-
-    fn set_mode(path: &Utf8Path, mode: u32) {
-        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-    }
-
-    #[test]
-    fn a_directory_of_ones_own_is_made_and_used_again() {
-        let base = tempfile::tempdir().unwrap();
-        let base = Utf8Path::from_path(base.path()).unwrap().join("a/b");
-        let made = own_dir(&base).unwrap();
-        assert_eq!(fs_err::metadata(&made).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(own_dir(&base).unwrap(), made);
-    }
-
-    #[test]
-    fn a_link_another_mode_and_another_kind_are_refused() {
-        let link = refused(|path| {
-            let target = path.with_extension("target");
-            make_dir(&target, PRIVATE).unwrap();
-            symlink(target, path).unwrap();
-        });
-        assert!(link.contains("is a symbolic link"), "{link}");
-        for mode in [0o755, 0o770, 0o711] {
-            let open = refused(|path| {
-                std::fs::create_dir(path).unwrap();
-                set_mode(path, mode);
-            });
-            assert!(open.contains(&format!("(mode {mode:o}")), "{open}");
-        }
-        let file = refused(|path| std::fs::write(path, "").unwrap());
-        assert!(file.contains("is not a directory"), "{file}");
-        let shared = refused(|path| set_mode(path.parent().unwrap(), 0o777));
-        assert!(shared.contains("lets other users change"), "{shared}");
-    }
-
-    #[test]
-    fn another_owner_is_refused() {
-        let base = tempfile::tempdir().unwrap();
-        let dir = own_dir(Utf8Path::from_path(base.path()).unwrap()).unwrap();
-        let found = std::fs::symlink_metadata(dir).unwrap();
-        let user = found.uid();
-        assert_eq!(open_to_others(&found, user), None);
-        assert_eq!(changed_by_others(&found, user), None);
-        let other = open_to_others(&found, user + 1).unwrap();
-        assert_eq!(other, "belongs to another user");
-        if user != 0 {
-            let other = changed_by_others(&found, user + 1).unwrap();
-            assert!(other.contains("belongs to another user"), "{other}");
-        }
-    }
 }

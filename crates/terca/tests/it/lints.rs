@@ -362,3 +362,52 @@ fn a_path_that_a_sandbox_hides_is_told_before_the_run() {
     let not_contained = project.file("lib/evals/terca.yaml", suite);
     assert_eq!(check(&not_contained).stderr, "");
 }
+
+#[test]
+fn a_workspace_with_the_suite_in_it_is_an_error() {
+    let with = |line: &str| {
+        let project = project()
+            .symlink("up", ".")
+            .symlink("above", "..")
+            .file("fib/_tests/check.sh", "true")
+            .file("start/x", "")
+            .file("fib/eval.terca.yaml", EVAL);
+        let suite = "environments: [{name: e, agent: {name: command, command: 'true'}}]\n";
+        let text = format!("{suite}{line}\n");
+        project.file("terca.yaml", text)
+    };
+    for (line, words) in [
+        ("workspaceDir: .", "`workspaceDir` has `fib/_tests` in it"),
+        ("workspaceDir: ..", "`workspaceDir` has `fib/_tests` in it"),
+        ("workspaceDir: up", "`workspaceDir` has `fib/_tests` in it"),
+        (
+            "workspaceDir: above", "`workspaceDir` has `fib/_tests` in it",
+        ),
+        ("workspaceDir: fib", "`workspaceDir` has `fib/_tests` in it"),
+    ] {
+        let project = with(line);
+        for command in ["check", "run"] {
+            let said = project.terca(&[command]).expect_status(2).stderr;
+            assert!(said.contains("error[shown-tests]"), "{line}: {said}");
+            assert!(said.contains(words), "{line}: {said}");
+            assert!(said.contains(":2:"), "{line}: {said}");
+            assert!(said.contains("help: name a directory"), "{line}: {said}");
+            assert!(!project.has_run());
+        }
+    }
+    // Without hidden files the commands of tests are there to be read.
+    let project = with("workspaceDir: ..");
+    std::fs::remove_dir_all(project.path("fib/_tests")).unwrap();
+    let said = project.terca(&["check"]).expect_status(2).stderr;
+    assert!(said.contains("has the suite in it"), "{said}");
+    let project = with("").symlink("_base", "..");
+    let said = project.terca(&["check"]).expect_status(2).stderr;
+    assert!(said.contains("`_base` has `fib/_tests` in it"), "{said}");
+    for line in [
+        "workspaceDir: start",
+        "before: [{copy: {fib/_tests: .}}]",
+        "before: [{copy: {fib/_tests/check.sh: check.sh}}]",
+    ] {
+        with(line).terca(&["check"]).expect_status(0);
+    }
+}

@@ -45,6 +45,7 @@ mod exports;
 mod failed_again;
 mod failures_tell;
 mod faults;
+mod foreign_dirs;
 mod foreign_runs;
 mod formats;
 mod gateway;

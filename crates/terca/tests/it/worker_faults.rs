@@ -372,3 +372,89 @@ fn a_hostile_archive_makes_nothing_outside_of_the_trial() {
     let found = found.args([project.dir().as_str(), "-name", "escaped"]);
     assert_eq!(found.output().unwrap().stdout, b"");
 }
+
+/// Starts the worker, whose results never come: signs of life come in their place.
+const BEATING: &str = "#!/bin/sh\n\
+    [ ! -e notes/first ] || exec \"$@\"\n\
+    touch notes/first\n\
+    cat notes/says\n\
+    while echo '\"Alive\"'; do sleep 0.2; done 2>/dev/null\n";
+
+#[test]
+fn a_worker_that_beats_and_never_ends_its_trial_loses_it() {
+    for dripping in [false, true] {
+        let project = with_first_worker("", |recorded| {
+            [&recorded.hello[..], &recorded.ready].concat()
+        });
+        // Half a line, and more of it all the time, is no message, and no silence either.
+        let beats = match dripping {
+            true => BEATING.replace("echo '\"Alive\"'", "printf ' '"),
+            false => BEATING.to_owned(),
+        };
+        let text = project
+            .read("terca.yaml")
+            .replace("slots: 1", "slots: 1, graceSeconds: 1");
+        let project = project
+            .executable("first", &beats)
+            .file("terca.yaml", format!("timeoutSeconds: 1\n{text}"));
+        run(&project, &["-t", "a", "--on", "here"]).expect_status(0);
+        let lost = events(&project, "attemptFailed");
+        assert_eq!(lost.len(), 1, "{lost:?}");
+        let error = &lost[0]["report"]["error"];
+        assert_eq!(error["kind"], "lost", "{error}");
+        let words = "takes longer than all of its time limits together";
+        assert!(
+            error["message"].as_str().unwrap().contains(words),
+            "{error}"
+        );
+        assert_eq!(project.only_trial()["attempts"], 2);
+        project.wait_until_nothing_runs();
+    }
+}
+
+#[test]
+fn a_worker_that_sends_more_than_the_limit_on_disk_space_is_lost() {
+    let wait = "while [ ! -e notes/go ]; do sleep 0.05; done\ncat notes/hostile";
+    let project = with_first_worker(wait, |recorded| {
+        [&recorded.hello[..], &recorded.ready].concat()
+    });
+    let trial = std::fs::read(project.path("notes/trial")).unwrap();
+    let words = b"{\"Ended\"";
+    let at = trial.windows(words.len()).position(|place| place == words);
+    let line = trial[at.unwrap()..].split(|byte| *byte == b'\n').next();
+    let mut ended: Value = serde_json::from_slice(line.unwrap()).unwrap();
+    // Each directory takes 512 bytes in the archive, and a block of the disk.
+    let bomb = project.path("notes/bomb");
+    for outer in 0..200 {
+        for inner in 0..110 {
+            std::fs::create_dir_all(bomb.join(format!("{outer}/{inner}"))).unwrap();
+        }
+    }
+    let mut tar = std::process::Command::new("tar");
+    let tar = tar.args(["-C", bomb.as_str(), "-cf", "-"]);
+    let tar = tar.args((0..200).map(|outer| outer.to_string()));
+    let archive = tar.output().unwrap().stdout;
+    std::fs::remove_dir_all(&bomb).unwrap();
+    ended["Ended"]["archive"] = json!(archive.len());
+    let hostile = [format!("{ended}\n").as_bytes(), &archive, b"\n"].concat();
+    std::fs::write(project.path("notes/hostile"), hostile).unwrap();
+    let text = project.read("terca.yaml");
+    let project = project.file("terca.yaml", format!("limits: {{disk: 10MB}}\n{text}"));
+    let args = ["run", "-t", "a", "--on", "here", "--format", "plain"];
+    let mut session = project.start(&args);
+    session.wait_until("the first one is given a trial", || {
+        project.has_run() && !events(&project, "trialStarted").is_empty()
+    });
+    std::fs::write(project.path("notes/go"), "").unwrap();
+    session.finish().expect_status(0);
+    let lost = events(&project, "attemptFailed");
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    let error = &lost[0]["report"]["error"];
+    assert_eq!(error["kind"], "lost", "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("(limits.disk)"),
+        "{error}"
+    );
+    assert_eq!(project.only_trial()["attempts"], 2);
+    assert!(!project.trial_path("0").exists());
+}

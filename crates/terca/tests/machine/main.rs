@@ -12,6 +12,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod containers;
+mod names_of_home;
 mod real;
 mod suite_in_sandbox;
 mod workers;

@@ -17,6 +17,7 @@ use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::{forbid_namespaces, mend, unfinished};
 use crate::common::work_command;
+use crate::names_of_home::{a_home_that_is_a_link, programs_are_found, show_nothing_more};
 use crate::needs_overlay::{User, assert_same_by_both_ways};
 use crate::suite_in_sandbox::{downloads_for_set_up_alone, open_file, suite_and_not_the_solution};
 
@@ -360,6 +361,24 @@ fn the_supervisor_cannot_be_killed_or_stopped_from_inside() {
 #[ignore = "needs bwrap"]
 fn downloads_are_kept_for_set_up_alone() {
     downloads_for_set_up_alone("bwrap");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn no_other_name_shows_the_home_or_the_suite() {
+    show_nothing_more("bwrap");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn a_home_by_a_link_is_the_home() {
+    a_home_that_is_a_link("bwrap");
+}
+
+#[test]
+#[ignore = "needs bwrap"]
+fn programs_are_found_by_other_names() {
+    programs_are_found("bwrap");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::common::mcp::project_with_mcp_server;
 use crate::common::project;
 use crate::common::sandboxes::without_namespaces;
 use crate::common::work_command;
+use crate::names_of_home::{a_home_that_is_a_link, programs_are_found, show_nothing_more};
 use crate::needs_bwrap::network::Service;
 use crate::needs_bwrap::{Victim, reached};
 use crate::needs_overlay::{User, assert_same_by_both_ways};
@@ -276,6 +277,24 @@ fn tcp_is_allowed_by_port() {
 #[ignore = "needs landlock"]
 fn downloads_are_kept_for_set_up_alone() {
     downloads_for_set_up_alone("landlock");
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn no_other_name_shows_the_home_or_the_suite() {
+    show_nothing_more("landlock");
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn a_home_by_a_link_is_the_home() {
+    a_home_that_is_a_link("landlock");
+}
+
+#[test]
+#[ignore = "needs landlock"]
+fn programs_are_found_by_other_names() {
+    programs_are_found("landlock");
 }
 
 #[test]

@@ -76,6 +76,7 @@ codes! {
         KeyInFile "key-in-file"
         MissingInputs "missing-inputs"
         HiddenPath "hidden-path"
+        ShownTests "shown-tests"
         LeftRunning "left-running"
         LargeBase "large-base"
         SkippedEval "skipped-eval"
