@@ -153,6 +153,7 @@ mod tests {
                 readable: vec!["/usr".into()],
                 writable: vec!["/--write".into(), "/w".into()],
                 tcp: Tcp::Ports(vec![3128, 1]),
+                is_service: true,
             }),
         };
         let args = confinement.args();

@@ -14,8 +14,11 @@ pub struct Walls {
     pub readable: Vec<Utf8PathBuf>,
     /// Files and directories that can be changed, with everything in them.
     pub writable: Vec<Utf8PathBuf>,
-    /// Connections by TCP.
+    /// Connections by TCP. Where not all are open, no others pass, either.
     pub tcp: Tcp,
+    /// The process is a service, such as a database, and no agent's work: it may use memory that all programs of the
+    /// user share.
+    pub is_service: bool,
 }
 
 /// The connections by TCP that are allowed.
@@ -60,6 +63,7 @@ mod kernel {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
     use super::{Strength, Tcp, TooWeak, Walls};
+    use crate::process::call_filter;
 
     /// The rules that must be there: without those of the third version files can be emptied anywhere, and the fourth
     /// brings TCP.
@@ -123,7 +127,8 @@ mod kernel {
                 permitted: CapabilitySet::empty(),
                 inheritable: CapabilitySet::empty(),
             };
-            Ok(set_capabilities(None, none)?)
+            set_capabilities(None, none)?;
+            call_filter::enter(Some(self))
         }
     }
 

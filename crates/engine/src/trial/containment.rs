@@ -63,6 +63,7 @@ pub(super) fn service_enclosure(
         dirs,
         fixed_root: None,
         writable: vec![io.to_owned()],
+        is_service: true,
         ..command_view(run, Side::Setup, env, &[])
     };
     let sandbox = run.spec.case.variant.sandbox.as_ref();
@@ -121,6 +122,7 @@ fn command_view<'a>(
         hidden,
         own_network: false,
         reachable_ports: Vec::new(),
+        is_service: false,
         words: Words::default(),
     }
 }
@@ -151,6 +153,7 @@ impl ContainedAgent<'_> {
             hidden: Vec::new(),
             own_network: self.network.is_own(),
             reachable_ports: self.network.ports(),
+            is_service: false,
             words: self.words,
         };
         let enclosure = context.sandboxes.enclosure(self.sandbox, &view)?;
