@@ -9,6 +9,15 @@
 //! reach the trial's own processes alone; `personality`, which checkers of threads need; and what needs a capability,
 //! because nobody inside has one.
 
+/// The facts about a sandbox in which rules take the place of namespaces.
+#[derive(Debug, Clone, Copy)]
+pub struct WithoutNamespaces {
+    /// The process may use memory that all programs of the user share.
+    pub is_service: bool,
+    /// The rules restrict TCP, and no other sockets of the internet.
+    pub has_rules_for_tcp: bool,
+}
+
 #[cfg(target_os = "linux")]
 mod kernel {
     use std::collections::BTreeMap;
@@ -25,7 +34,7 @@ mod kernel {
         SeccompFilter, SeccompRule, apply_filter, sock_filter,
     };
 
-    use crate::process::walls::{Tcp, Walls};
+    use super::WithoutNamespaces;
 
     /// Calls that no sandbox has: keys of the user's session, a queue of calls that no filter sees, and more of the
     /// kernel than programs need.
@@ -62,8 +71,8 @@ mod kernel {
 
     type Rules = Vec<(c_long, Vec<SeccompRule>)>;
 
-    /// Lays the filter on this process, which must have no other thread. `walls` stand in the place of namespaces.
-    pub fn enter(walls: Option<&Walls>) -> io::Result<()> {
+    /// Lays the filter on this process, which must have no other thread. `None` is for one with namespaces.
+    pub fn enter(walls: Option<WithoutNamespaces>) -> io::Result<()> {
         let mut missing: Rules = MISSING.map(always).into();
         let (mut refused, mut sockets) = (Rules::new(), vec![rule(&no_families())?]);
         if let Some(walls) = walls {
@@ -75,7 +84,7 @@ mod kernel {
             if !walls.is_service {
                 missing.extend(SHARED.map(always));
             }
-            if walls.tcp != Tcp::Open {
+            if walls.has_rules_for_tcp {
                 sockets.extend(other_than_tcp()?);
                 // It connects without asking the walls.
                 for (call, flags) in [
@@ -168,6 +177,6 @@ pub use kernel::enter;
 
 /// Does nothing: this system has no sandboxes.
 #[cfg(not(target_os = "linux"))]
-pub fn enter(_: Option<&super::walls::Walls>) -> std::io::Result<()> {
+pub fn enter(_: Option<WithoutNamespaces>) -> std::io::Result<()> {
     Ok(())
 }

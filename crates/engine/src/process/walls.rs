@@ -63,7 +63,7 @@ mod kernel {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
     use super::{Strength, Tcp, TooWeak, Walls};
-    use crate::process::call_filter;
+    use crate::process::call_filter::{self, WithoutNamespaces};
 
     /// The rules that must be there: without those of the third version files can be emptied anywhere, and the fourth
     /// brings TCP.
@@ -128,7 +128,10 @@ mod kernel {
                 inheritable: CapabilitySet::empty(),
             };
             set_capabilities(None, none)?;
-            call_filter::enter(Some(self))
+            call_filter::enter(Some(WithoutNamespaces {
+                is_service: self.is_service,
+                has_rules_for_tcp: self.tcp != Tcp::Open,
+            }))
         }
     }
 
