@@ -20,7 +20,7 @@ use crate::host::environment::{Host, find_program};
 use crate::host::version::{self, VersionQuestion};
 use crate::process::interrupt::Interrupt;
 use crate::process::supervise::Launcher;
-use crate::process::walls::{self, Strength};
+use crate::process::walls::Strength;
 use crate::run::load::RunPlan;
 use crate::run::signals;
 use crate::sandbox;
@@ -98,7 +98,7 @@ pub fn examine(
     Ok(Findings {
         agents,
         bwrap: sandbox::try_out(host).map_err(in_words),
-        landlock: walls::strength().map_err(in_words),
+        landlock: sandbox::try_landlock(host).map_err(in_words),
         engines: engines
             .map(|engine| sandbox::try_engine(engine, host).map_err(in_words))
             .collect(),

@@ -116,7 +116,7 @@ impl Gateway {
         way.allow_paths = allow_paths.to_vec();
         let way = Arc::new(way);
         let open = OpenWay::Models(Arc::clone(&way));
-        self.passages.ways().insert(token.clone(), open);
+        self.passages.open(&token, open);
         let addresses = (0..origins.len())
             .map(|number| format!("http://{}/{token}/{number}", self.address))
             .collect();
@@ -137,7 +137,7 @@ impl Gateway {
         let address = format!("http://{}/{token}", self.address);
         let way = Arc::new(McpWay::new(server, &self.passages.connector, address)?);
         let open = OpenWay::McpServer(Arc::clone(&way));
-        self.passages.ways().insert(token.clone(), open);
+        self.passages.open(&token, open);
         Ok(McpPassage {
             token,
             way,
@@ -259,7 +259,7 @@ impl Passage {
     }
 
     fn end(&self) -> Vec<Exchange> {
-        self.passages.ways().remove(&self.token);
+        self.passages.close(&self.token);
         self.way.close()
     }
 }
@@ -292,7 +292,7 @@ impl McpPassage {
 
 impl Drop for McpPassage {
     fn drop(&mut self) {
-        self.passages.ways().remove(&self.token);
+        self.passages.close(&self.token);
         self.way.closing.close();
     }
 }

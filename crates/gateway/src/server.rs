@@ -1,8 +1,9 @@
 //! The passages that are open, and the connections that come for them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -13,6 +14,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use terca_core::text::hexadecimal;
 use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 
 use crate::http::{AnswerBody, lock, refuse};
 use crate::mcp::forward as mcp_forward;
@@ -29,7 +31,31 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct OpenPassages {
     pub connector: Connector,
     /// The open ways by their tokens.
-    ways: Mutex<HashMap<String, OpenWay>>,
+    ways: Mutex<HashMap<String, Open>>,
+    /// The connections that have shown no token yet, by their numbers. A message ends one.
+    nameless: Mutex<BTreeMap<u64, oneshot::Sender<()>>>,
+    accepted: AtomicU64,
+}
+
+/// The most connections of one passage at a time.
+const MOST_CONNECTIONS: usize = 128;
+/// The most connections that have shown no token. One more ends the oldest, so that nobody can take the room of others by
+/// saying nothing.
+const MOST_NAMELESS: usize = 256;
+
+/// A passage that is open.
+#[derive(Debug)]
+struct Open {
+    way: OpenWay,
+    /// The room for its connections.
+    room: Arc<Semaphore>,
+}
+
+/// A connection, and the places that it takes in passages until it ends.
+#[derive(Debug)]
+struct Connection {
+    number: u64,
+    places: Mutex<HashMap<String, OwnedSemaphorePermit>>,
 }
 
 /// The place that a passage leads to.
@@ -54,28 +80,80 @@ impl OpenPassages {
         OpenPassages {
             connector,
             ways: Mutex::default(),
+            nameless: Mutex::default(),
+            accepted: AtomicU64::new(0),
         }
     }
 
-    pub(crate) fn ways(&self) -> MutexGuard<'_, HashMap<String, OpenWay>> {
-        lock(&self.ways)
+    /// Opens a way to those who know the token.
+    pub(crate) fn open(&self, token: &str, way: OpenWay) {
+        let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        lock(&self.ways).insert(token.to_owned(), Open { way, room });
+    }
+
+    pub(crate) fn close(&self, token: &str) {
+        lock(&self.ways).remove(token);
     }
 
     /// Serves the requests of one connection.
     pub(crate) async fn serve(self: Arc<Self>, stream: TcpStream) {
         let _ = stream.set_nodelay(true);
+        let (connection, ended) = self.begin();
         let service = service_fn(|request| {
-            let passages = Arc::clone(&self);
-            async move { Ok::<_, Infallible>(passages.answer(request).await) }
+            let (passages, connection) = (Arc::clone(&self), Arc::clone(&connection));
+            async move { Ok::<_, Infallible>(passages.answer(request, &connection).await) }
         });
-        // Agents hang up as they like, and services break off: both are in the log of the passage.
-        let _ = http1::Builder::new()
+        let served = http1::Builder::new()
             .timer(TokioTimer::new())
-            .serve_connection(TokioIo::new(stream), service)
-            .await;
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::select! {
+            // Agents hang up as they like, and services break off: both are in the log of the passage.
+            _ = served => {}
+            Ok(()) = ended => {}
+        }
+        lock(&self.nameless).remove(&connection.number);
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<AnswerBody> {
+    /// Makes room for a connection, which has no name yet.
+    fn begin(&self) -> (Arc<Connection>, oneshot::Receiver<()>) {
+        let number = self.accepted.fetch_add(1, Ordering::Relaxed);
+        let (end, ended) = oneshot::channel();
+        let mut nameless = lock(&self.nameless);
+        nameless.insert(number, end);
+        if nameless.len() > MOST_NAMELESS
+            && let Some((_, oldest)) = nameless.pop_first()
+        {
+            // It may have ended by itself.
+            let _ = oldest.send(());
+        }
+        let places = Mutex::default();
+        (Arc::new(Connection { number, places }), ended)
+    }
+
+    /// Returns the way of a token, if the connection has a place there or gets one.
+    fn enter(
+        &self,
+        token: &str,
+        connection: &Connection,
+    ) -> Option<Result<OpenWay, TryAcquireError>> {
+        let ways = lock(&self.ways);
+        let open = ways.get(token)?;
+        let mut places = lock(&connection.places);
+        if !places.contains_key(token) {
+            match Arc::clone(&open.room).try_acquire_owned() {
+                Ok(place) => places.insert(token.to_owned(), place),
+                Err(full) => return Some(Err(full)),
+            };
+            lock(&self.nameless).remove(&connection.number);
+        }
+        Some(Ok(open.way.clone()))
+    }
+
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &Connection,
+    ) -> Response<AnswerBody> {
         if !METHODS.contains(request.method()) {
             return refuse(StatusCode::METHOD_NOT_ALLOWED, "there is no such method");
         }
@@ -85,13 +163,18 @@ impl OpenPassages {
         let path = request.uri().path().to_owned();
         let token = path.trim_start_matches('/').split('/').next();
         let token = token.unwrap_or_default();
-        let way = self.ways().get(token).cloned();
-        match way {
-            Some(OpenWay::Models(way)) => forward(way, request).await,
-            Some(OpenWay::McpServer(way)) => match McpPlace::of(&path) {
+        match self.enter(token, connection) {
+            Some(Ok(OpenWay::Models(way))) => forward(way, request).await,
+            Some(Ok(OpenWay::McpServer(way))) => match McpPlace::of(&path) {
                 Some(place) => mcp_forward::forward(way, place, request).await,
                 None => refuse(StatusCode::NOT_FOUND, NO_SERVICE),
             },
+            Some(Err(_)) => {
+                let words = format!(
+                    "an agent may have {MOST_CONNECTIONS} connections to the gateway, and has them"
+                );
+                refuse(StatusCode::SERVICE_UNAVAILABLE, &words)
+            }
             // Nobody can guess a token, so one that is not open was.
             None if is_token(token) => refuse(
                 StatusCode::UNAUTHORIZED,

@@ -615,6 +615,76 @@ fn sixty_four_trials_at_once_are_told_apart() {
 }
 
 /// A sandbox hands in a listener of its own network.
+/// Asks for something on a connection that stays open, and returns the status.
+fn ask_again(stream: &mut TcpStream, path: &str) -> u16 {
+    let head = format!("GET {path}/models HTTP/1.1\r\nhost: x\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let (mut length, mut header) = (0, String::new());
+    while reader.read_line(&mut header).unwrap() > 2 {
+        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        header.clear();
+    }
+    reader.read_exact(&mut vec![0; length]).unwrap();
+    line.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn connections_are_bounded_for_each_agent() {
+    let service = raw_service(|stream| {
+        let _ = stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+    });
+    let gateway = gateway();
+    let (greedy, neighbour) = (passage(&gateway, &service), passage(&gateway, &service));
+    let (_, path) = connect(&greedy.addresses[0]);
+    let mut held: Vec<TcpStream> = (0..128)
+        .map(|_| {
+            let (mut stream, _) = connect(&greedy.addresses[0]);
+            assert_eq!(ask_again(&mut stream, &path), 200);
+            stream
+        })
+        .collect();
+    let refused = receive(send(&greedy.addresses[0], "GET", &[], ""));
+    assert_eq!(refused.status, 503);
+    assert!(refused.body.contains("128 connections"), "{}", refused.body);
+    // What it has, it may use.
+    assert_eq!(ask_again(&mut held[0], &path), 200);
+    assert_eq!(
+        receive(send(&neighbour.addresses[0], "GET", &[], "")).status,
+        200
+    );
+    held.pop();
+    wait_until("there is room again", || {
+        receive(send(&greedy.addresses[0], "GET", &[], "")).status == 200
+    });
+}
+
+#[test]
+fn connections_that_ask_nothing_take_no_room_of_others() {
+    let service = raw_service(|stream| {
+        let _ = stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+    });
+    let gateway = gateway();
+    let passage = passage(&gateway, &service);
+    let (mut kept, path) = connect(&passage.addresses[0]);
+    assert_eq!(ask_again(&mut kept, &path), 200);
+    let mut silent: Vec<TcpStream> = (0..300).map(|_| connect(&passage.addresses[0]).0).collect();
+    // The oldest ones are ended, and one that has asked is not.
+    assert_eq!(silent[0].read(&mut [0]).unwrap(), 0);
+    assert_eq!(ask_again(&mut silent[299], &path), 200);
+    assert_eq!(ask_again(&mut kept, &path), 200);
+    assert_eq!(
+        receive(send(&passage.addresses[0], "GET", &[], "")).status,
+        200
+    );
+}
+
 #[test]
 fn a_gateway_that_ends_lets_go_of_its_port() {
     let gateway = gateway();

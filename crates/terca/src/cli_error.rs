@@ -386,7 +386,7 @@ impl From<InstallError> for CliError {
 /// Returns the code of a sandbox that cannot be made, and what to do next.
 fn of_sandbox(error: &SandboxError) -> (Code, String) {
     let help = match error {
-        SandboxError::NoLandlock(_) => {
+        SandboxError::NoLandlock(_) | SandboxError::LandlockRefused(_) => {
             "write `sandbox: bwrap` or `sandbox: auto`; `terca doctor` shows which sandboxes work here".into()
         }
         SandboxError::EngineMissing { engine } => format!(

@@ -203,8 +203,8 @@ impl ContainedBy {
     /// Returns what it does less than the best sandbox, for people.
     pub fn shortcoming(self) -> Option<&'static str> {
         (self == ContainedBy::Landlock).then_some(
-            "Landlock does less than bubblewrap: UDP passes, ports are allowed on any host, and the names of other \
-             processes can be seen",
+            "Landlock does less than bubblewrap: ports are allowed on any host, permissions and times of files can be \
+             changed, and the names of other processes can be seen",
         )
     }
 }

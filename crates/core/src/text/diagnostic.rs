@@ -235,25 +235,18 @@ impl Style {
     };
 }
 
-/// Returns the diagnostic with its escape characters shown: names may have colours of their own.
-fn without_colours(diagnostic: &Diagnostic) -> Diagnostic {
-    let mut plain = diagnostic.clone();
-    let texts = plain.labels.iter_mut().map(|label| &mut label.text);
-    let texts = texts.chain(&mut plain.help).chain(&mut plain.path);
-    for text in texts.chain([&mut plain.message]) {
-        *text = text.replace('\u{1b}', "␛");
-    }
-    plain
+/// Returns a text without sequences for a terminal. A report may have colours, and names in it may not.
+fn plain(text: &str) -> String {
+    text.replace('\u{1b}', "\u{241b}")
 }
 
 fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
-    let diagnostic = &without_colours(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
     let title = level
-        .primary_title(diagnostic.message.as_str())
+        .primary_title(plain(&diagnostic.message))
         .id(diagnostic.code.as_str());
     let mut group = Group::with_title(title);
     for (index, label) in diagnostic.labels.iter().enumerate() {
@@ -265,10 +258,10 @@ fn render(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
         }
     }
     if let Some(path) = &diagnostic.path {
-        group = group.element(Origin::path(path.as_str()));
+        group = group.element(Origin::path(plain(path)));
     }
     for help in &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(plain(help)));
     }
     let renderer = if style.colour {
         Renderer::styled()
@@ -302,11 +295,11 @@ fn snippet<'a>(
             if label.text.is_empty() {
                 marker
             } else {
-                marker.label(label.text.as_str())
+                marker.label(plain(&label.text))
             }
         });
     Snippet::source(hidden(&file.text))
-        .path(file.label.as_str())
+        .path(plain(&file.label))
         .annotations(markers)
 }
 

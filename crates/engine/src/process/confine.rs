@@ -155,6 +155,7 @@ mod tests {
                 fillable: vec!["/f".into()],
                 refused: vec![(1, 2)],
                 tcp: Tcp::Ports(vec![3128, 1]),
+                is_service: true,
             }),
         };
         let args = confinement.args();

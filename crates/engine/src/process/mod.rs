@@ -1,5 +1,6 @@
 //! Processes: supervision, interrupts, and reading their output.
 
+pub mod call_filter;
 pub mod cgroup;
 pub mod confine;
 pub mod fixed_root;

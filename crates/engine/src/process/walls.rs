@@ -20,8 +20,11 @@ pub struct Walls {
     /// Devices and numbers of what gets no other rule, under whatever name it is found.
     #[serde(default)]
     pub refused: Vec<(u64, u64)>,
-    /// Connections by TCP.
+    /// Connections by TCP. Where not all are open, no others pass, either.
     pub tcp: Tcp,
+    /// The process is a service, such as a database, and no agent's work: it may use memory that all programs of the
+    /// user share.
+    pub is_service: bool,
 }
 
 /// The connections by TCP that are allowed.
@@ -66,6 +69,7 @@ mod kernel {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
     use super::{Strength, Tcp, TooWeak, Walls};
+    use crate::process::call_filter::{self, WithoutNamespaces};
 
     /// The rules that must be there: without those of the third version files can be emptied anywhere, and the fourth
     /// brings TCP.
@@ -137,7 +141,11 @@ mod kernel {
                 permitted: CapabilitySet::empty(),
                 inheritable: CapabilitySet::empty(),
             };
-            Ok(set_capabilities(None, none)?)
+            set_capabilities(None, none)?;
+            call_filter::enter(Some(WithoutNamespaces {
+                is_service: self.is_service,
+                has_rules_for_tcp: self.tcp != Tcp::Open,
+            }))
         }
     }
 

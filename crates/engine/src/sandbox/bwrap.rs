@@ -3,11 +3,10 @@
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::contents::{Contents, write_names};
+use super::contents::{Contents, SUPERVISOR, write_names};
 use super::mounts::{Mounts, Place};
 use super::{SandboxError, View};
 use crate::host::environment::{Host, find_program};
@@ -30,7 +29,7 @@ pub(super) struct Bwrap {
 }
 
 impl Bwrap {
-    /// Looks for the program and starts `true` in a sandbox. Files that every sandbox needs are made in `dir`.
+    /// Looks for the program and starts a supervisor in a sandbox. Files that every sandbox needs are made in `dir`.
     pub(super) fn set_up(
         dir: &Utf8Path,
         host: &Host,
@@ -60,25 +59,11 @@ impl Bwrap {
     }
 
     fn try_out(&self) -> Result<(), SandboxError> {
-        let refused = |reason: String| SandboxError::Refused {
+        let enclosure = self.with_args(self.args(&self.contents.base));
+        enclosure.try_out().map_err(|reason| SandboxError::Refused {
             program: self.program.clone(),
             reason,
-        };
-        let output = Command::new(&self.program)
-            .args(self.args(&self.contents.base))
-            .arg("true")
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| refused(error.to_string()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let errors = String::from_utf8_lossy(&output.stderr);
-        let words = errors.trim().lines().last().unwrap_or("it says nothing");
-        Err(refused(words.to_owned()))
+        })
     }
 
     pub(super) fn enclosure(&self, view: &View<'_>) -> Enclosure {
@@ -87,9 +72,15 @@ impl Bwrap {
         if view.own_network {
             args.push("--unshare-net".to_owned());
         }
+        self.with_args(args)
+    }
+
+    fn with_args(&self, args: Vec<String>) -> Enclosure {
         Enclosure {
             program: self.program.clone(),
             args,
+            supervisor: SUPERVISOR.into(),
+            has_filter: true,
             ..Enclosure::default()
         }
     }

@@ -39,8 +39,7 @@ use thiserror::Error;
 use crate::host::environment::{Host, Variables};
 use crate::process::fixed_root::FixedRoot;
 use crate::process::supervise::Enclosure;
-use crate::process::walls;
-use crate::process::walls::TooWeak;
+use crate::process::walls::{Strength, TooWeak};
 use crate::workspace::trial_dirs::{CommandDirs, WorkDir};
 use bwrap::Bwrap;
 pub use container::service_container;
@@ -71,6 +70,9 @@ pub enum SandboxError {
     /// The kernel cannot take the place of namespaces.
     #[error("{0}")]
     NoLandlock(TooWeak),
+    /// The kernel has Landlock, and a command that keeps its rules cannot be started.
+    #[error("Landlock does not work here: {0}")]
+    LandlockRefused(String),
     /// Neither bubblewrap nor Landlock works.
     #[error("{bwrap}; and {landlock}")]
     Neither {
@@ -164,6 +166,8 @@ pub struct View<'a> {
     pub own_network: bool,
     /// The ports that are a way out of that, where rules take the place of a network.
     pub reachable_ports: Vec<u16>,
+    /// It is a service of the suite.
+    pub is_service: bool,
     /// Its own words, which may name programs and scripts: they are shown with what they need.
     pub words: Words<'a>,
     /// The workspace once more, for the work that a test starts.
@@ -330,7 +334,7 @@ impl Builder<'_> {
         let dir = (self.new_dir)()?;
         let contents = Contents::set_up(&dir, &self.secluded)?;
         if *sandbox == Sandbox::Landlock {
-            walls::strength().map_err(SandboxError::NoLandlock)?;
+            landlock::try_out(&contents)?;
             return Ok(Wall {
                 kind: ContainedBy::Landlock,
                 own_program: contents.own_program.clone(),
@@ -577,6 +581,12 @@ pub fn try_out(host: &Host) -> Result<Utf8PathBuf, SandboxError> {
     let secluded = with_real_names(&[], host);
     let contents = Contents::set_up(&dir, &secluded)?;
     Bwrap::set_up(&dir, host, contents).map(|bwrap| bwrap.program)
+}
+
+/// Tries the rules of the kernel. Returns their strength.
+pub fn try_landlock(host: &Host) -> Result<Strength, SandboxError> {
+    let work = WorkDir::create(host.get("TERCA_WORK_DIR"))?;
+    landlock::try_out(&Contents::set_up(&work.new_dir()?, &[])?)
 }
 
 /// Asks an engine for containers whether it works. Returns the file of its program and its version.

@@ -71,6 +71,7 @@ pub(super) fn service_enclosure(
         dirs,
         fixed_root: None,
         writable: vec![io.to_owned()],
+        is_service: true,
         ..command_view(run, Side::Setup, env, &[])
     };
     let sandbox = run.spec.case.variant.sandbox.as_ref();
@@ -129,6 +130,7 @@ fn command_view<'a>(
         hidden,
         own_network: false,
         reachable_ports: Vec::new(),
+        is_service: false,
         words: Words::default(),
         mirror: None,
     }
@@ -241,6 +243,7 @@ impl ContainedAgent<'_> {
             hidden: Vec::new(),
             own_network: self.network.is_own(),
             reachable_ports: self.network.ports(),
+            is_service: false,
             words: self.words,
             mirror: None,
         };

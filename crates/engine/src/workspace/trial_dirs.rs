@@ -65,6 +65,7 @@ impl WorkDir {
     pub fn create(chosen: Option<&str>) -> io::Result<Self> {
         let parent = WorkDir::parent(chosen)?;
         files_above::nothing_for_agents(&parent)?;
+        starts_programs(&parent)?;
         let left_by_others = stale_dirs::remove_all(&parent);
         let mut work = WorkDir::in_parent(&parent)
             .map_err(|error| io::Error::new(error.kind(), format!("{parent}: {error}")))?;
@@ -167,6 +168,23 @@ impl WorkDir {
         files_above::clear(&self.path);
         files_above::clear(&self.path.join(TRIALS));
     }
+}
+
+/// Refuses a directory in which nothing that an agent builds, and no script, could be started.
+#[cfg(target_os = "linux")]
+fn starts_programs(dir: &Utf8Path) -> io::Result<()> {
+    use rustix::fs::StatVfsMountFlags;
+    let system = rustix::fs::statvfs(dir.as_std_path())?;
+    if system.f_flag.contains(StatVfsMountFlags::NOEXEC) {
+        let words = format!("no program can be started in {dir}: it is mounted `noexec`");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn starts_programs(_: &Utf8Path) -> io::Result<()> {
+    Ok(())
 }
 
 impl Drop for WorkDir {

@@ -200,7 +200,7 @@ fn landlock(found: &Result<Strength, String>) -> String {
         Ok(strength) => strength,
         Err(error) => return format!("! sandbox: no Landlock: {error}"),
     };
-    let mut gaps = vec!["UDP", "the names of other processes"];
+    let mut gaps = vec!["permissions of files", "the names of other processes"];
     if !strength.has_scopes {
         gaps.push("signals and abstract sockets");
     }

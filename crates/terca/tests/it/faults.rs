@@ -342,6 +342,30 @@ mod needs_root {
 
     #[test]
     #[ignore = "needs root: scripts/test runs it"]
+    fn a_work_directory_that_starts_no_programs_is_named_first() {
+        let project = one_eval("touch done", "");
+        let work = project.work_dir();
+        let _mount = Mount::tmpfs(&work, "noexec");
+        for args in [&["run"][..], &["run", "--sandbox", "none"], &["doctor"]] {
+            let outcome = project.terca(args);
+            assert_ne!(outcome.status, 0, "{args:?}");
+            assert!(
+                outcome.stderr.contains(&format!(
+                    "no program can be started in {work}: it is mounted `noexec`\nhelp: set TERCA_WORK_DIR to a \
+                     directory"
+                )),
+                "{args:?}: {}",
+                outcome.stderr
+            );
+        }
+        assert!(!project.path(".terca/runs").exists(), "nothing was run");
+        let elsewhere = project.home().join("../elsewhere");
+        let project = project.env("TERCA_WORK_DIR", elsewhere.as_str());
+        project.terca(&["run"]).expect_status(0);
+    }
+
+    #[test]
+    #[ignore = "needs root: scripts/test runs it"]
     fn a_full_disk_ends_the_run_and_room_lets_it_go_on() {
         let project = one_eval(
             "head -c 200000 /dev/zero > done", "repetitions: 12\nconcurrency: 2\n",

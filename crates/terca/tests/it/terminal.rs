@@ -237,3 +237,25 @@ fn directories_and_imported_tasks_have_their_names_shown() {
         assert!(!printed.is_empty(), "{args:?}");
     }
 }
+
+#[test]
+fn names_in_diagnostics_have_no_colours() {
+    let project = project().agent("true").file(
+        "\u{1b}[31mred/eval.terca.yaml",
+        "prompt: x\n\"\\e[8mhidden\": 1\ntests: [{fileExists: a}]\n",
+    );
+    for colour in ["never", "always"] {
+        let outcome = project.terca(&["check", "--color", colour]);
+        assert_eq!(outcome.status, 2, "{}", outcome.stderr);
+        for shown in ["\u{241b}[31mred/eval.terca.yaml", "\u{241b}[8mhidden"] {
+            assert!(
+                outcome.stderr.contains(shown),
+                "{shown}: {}",
+                outcome.stderr
+            );
+        }
+        for raw in ["\u{1b}[31mred", "\u{1b}[8m"] {
+            assert!(!outcome.stderr.contains(raw), "{:?}", outcome.stderr);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Contained trials, where namespaces are forbidden: the kernel's own rules refuse what bubblewrap would not show.
 
+mod not_protected;
+
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -18,7 +18,7 @@ use rustix::process::Pid;
 
 use super::keeper::KEEPER;
 use super::os;
-use super::protocol::{ARGUMENT, ENCLOSED, Job};
+use super::protocol::{ARGUMENT, ENCLOSED, FILTERED, Job};
 use crate::locked;
 use crate::process::confine::{Confinement, OWN_PROGRAM};
 use crate::process::json_lines::Messages;
@@ -37,6 +37,8 @@ pub struct Enclosure {
     pub supervisor: Utf8PathBuf,
     /// Its processes find the directory of their trial at its fixed path.
     pub has_fixed_root: bool,
+    /// Its supervisor lays a [filter](crate::process::call_filter) on itself.
+    pub has_filter: bool,
     /// The way out of an enclosure that has a network of its own.
     pub outlet: Option<Arc<dyn Outlet>>,
     /// Set if the supervisor is started by a service, as no child of the program's.
@@ -96,6 +98,41 @@ impl Enclosure {
             supervisor: OWN_PROGRAM.into(),
             ..Enclosure::default()
         }
+    }
+
+    /// Starts the supervisor, which ends at once. The error is its last words, or those of the program that makes the
+    /// enclosure.
+    pub fn try_out(&self) -> Result<(), String> {
+        let in_words = |error: io::Error| error.to_string();
+        let (socket, theirs) = UnixStream::pair().map_err(in_words)?;
+        socket.shutdown(Shutdown::Write).map_err(in_words)?;
+        let mut command = Command::new(&self.program);
+        self.add_to(&mut command);
+        let command = command.current_dir("/").stdin(OwnedFd::from(theirs));
+        let output = command.output().map_err(in_words)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let words = errors.trim().lines().last().unwrap_or("it says nothing");
+        Err(words.to_owned())
+    }
+
+    /// Adds the arguments that make it and start a supervisor in it. Standard error is a pipe.
+    fn add_to(&self, command: &mut Command) {
+        let limit = open_file_limit::limit_at_start();
+        command
+            .env_clear()
+            .args(&self.args)
+            .arg(&self.supervisor)
+            .arg(ARGUMENT)
+            .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
+            .arg(match self.has_filter {
+                true => FILTERED,
+                false => ENCLOSED,
+            })
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
     }
 
     /// Returns a command with the paths that it finds, and the enclosure in which it finds the directory of its trial.
@@ -188,7 +225,6 @@ impl Launcher {
     /// supervisor, and the socket to talk to it. In a container that is the socket of its keeper, who removes the container
     /// when it is closed. Standard error is a pipe.
     pub(super) fn spawn_in(&self, enclosure: &Enclosure) -> io::Result<(Child, Messages)> {
-        let limit = open_file_limit::limit_at_start();
         let mut command = match &enclosure.container {
             None => Command::new(&enclosure.program),
             Some(container) => {
@@ -201,15 +237,7 @@ impl Launcher {
                 command
             }
         };
-        command
-            .env_clear()
-            .args(&enclosure.args)
-            .arg(&enclosure.supervisor)
-            .arg(ARGUMENT)
-            .arg(limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string()))
-            .arg(ENCLOSED)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
+        enclosure.add_to(&mut command);
         if enclosure.program != OWN_PROGRAM {
             // Ctrl+C in the terminal reaches Terca alone, which then decides. Its own program makes itself a session, which
             // the leader of a group cannot do.

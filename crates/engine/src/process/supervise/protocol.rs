@@ -15,6 +15,8 @@ pub const ARGUMENT: &str = "__supervise";
 /// The third argument of a supervisor in an enclosure, which says when it is ready. A fourth is the path of the socket to
 /// connect to, where standard input is none.
 pub(super) const ENCLOSED: &str = "enclosed";
+/// The same argument, where the supervisor first lays a filter on itself.
+pub(super) const FILTERED: &str = "filtered";
 
 /// A command to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -15,11 +15,11 @@ use terca_core::process::Exit;
 use terca_core::process::Signal;
 
 use super::launcher::pid_of;
-use super::protocol::{ENCLOSED, Ended, Job, Request, Response, Swept};
+use super::protocol::{ENCLOSED, Ended, FILTERED, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
 use crate::process::json_lines::{Messages, receive, send};
 use crate::process::pause::Looks;
-use crate::process::{open_file_limit, own_process};
+use crate::process::{call_filter, open_file_limit, own_process};
 
 /// The time between looks at what nothing announces: orphans to reap, a process group that may be gone.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -33,6 +33,12 @@ pub fn serve() -> io::Result<()> {
     if let Some(limit) = std::env::args().nth(2).and_then(|limit| limit.parse().ok()) {
         open_file_limit::restore(limit);
     }
+    let enclosed = std::env::args().nth(3);
+    if enclosed.as_deref() == Some(FILTERED) {
+        call_filter::enter(None).inspect_err(|error| {
+            let _ = io::Write::write_all(&mut io::stderr(), format!("{error}\n").as_bytes());
+        })?;
+    }
     os::become_subreaper();
     let at_start = condition();
     let socket = match std::env::args().nth(4) {
@@ -41,10 +47,7 @@ pub fn serve() -> io::Result<()> {
         None => UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?),
     };
     let mut socket = Messages::new(socket);
-    if std::env::args()
-        .nth(3)
-        .is_some_and(|argument| argument == ENCLOSED)
-    {
+    if enclosed.is_some_and(|argument| argument == ENCLOSED || argument == FILTERED) {
         send(&mut socket, &Response::Ready)?;
     }
     loop {

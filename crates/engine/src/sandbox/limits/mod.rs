@@ -287,6 +287,7 @@ mod tests {
     fn the_engine_of_a_container_keeps_its_limits() {
         let enclosure = Enclosure {
             has_fixed_root: false,
+            has_filter: false,
             program: "docker".into(),
             args: vec!["run".to_owned(), "image".to_owned()],
             supervisor: "/terca".into(),
