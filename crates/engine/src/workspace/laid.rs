@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
+
 use crate::tree::{
     Dir, Kind, Meta, Options, TreeError, Visit, copy, have_same_content, list, walk,
 };
@@ -146,11 +148,14 @@ pub fn restore(
             .flat_map(|laid| laid.paths().map(Path::to_owned)),
     );
     let mut wrong = Vec::new();
+    let is_superuser = geteuid().is_root();
     walk(place, options, &mut |entry, meta| {
+        // What is in it cannot be compared or removed by its path.
+        let is_closed = meta.is_dir() && meta.permissions() & 0o700 != 0o700 && !is_superuser;
         let same = laid
             .iter()
             .any(|laid| match laid.identity(entry.path, meta) {
-                _ if entry.is_mount => false,
+                _ if entry.is_mount || is_closed => false,
                 Identity::Same => true,
                 Identity::Unsure => laid.is_copy(place, entry.path, meta, options),
                 Identity::Other => false,
@@ -196,7 +201,7 @@ impl Laid {
         })?;
         for path in missing {
             if let Some(noted) = self.entries.get_mut(path)
-                && let Some(meta) = place.meta_at(path)?
+                && let Ok(Some(meta)) = place.meta_at(path)
             {
                 *noted = meta;
             }

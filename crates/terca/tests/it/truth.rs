@@ -187,3 +187,15 @@ fn a_command_of_the_work_is_as_if_it_were_started_by_itself() {
 fn a_command_of_the_work_reaches_nothing_hidden() {
     work_command::it_reaches_nothing_hidden("none");
 }
+
+#[test]
+fn directories_that_the_agent_closed_are_the_same_for_each_test() {
+    let project = suite(
+        "echo x > main.sh; for d in r/a w/b x/c; do mkdir -p $d; echo kept > $d/f; done; chmod 300 r; chmod 500 w/b; chmod 0 x",
+        &then("commandSuccess: 'test ! -e made && chmod 700 r x && grep -q kept r/a/f && grep -q kept w/b/f && grep -q kept x/c/f'"),
+    )
+    .file("task/_tests/main.sh", "touch made; chmod -R 700 r w x; rm -r r w; echo other > x/c/f");
+    let ran = project.command_without_privileges(&[]).output().unwrap();
+    let trial = project.only_trial();
+    assert_eq!(trial["status"], "passed", "{ran:?} {trial:#}");
+}

@@ -78,7 +78,7 @@ tests:
   - {name: attributes, commandSuccess: ./attributes.sh}
   - {name: changes, changedFiles: {only: ["**"]}}
   - {name: writes, commandSuccess: "rm -r merged; echo test > src/changed.txt; mkdir merged; ls -la"}
-  - {name: wrote, commandSuccess: "grep test src/changed.txt && test ! -e merged/new"}
+  - {name: wrote, commandSuccess: "! grep test src/changed.txt && test -e merged/new"}
 "#,
         )
 }
