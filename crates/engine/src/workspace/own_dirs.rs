@@ -109,7 +109,9 @@ impl Others {
     /// Returns why another user can put something else into the place of a link, or of what is in a directory.
     fn can_change(&self, found: &Metadata) -> Option<String> {
         let owner = found.uid();
-        if ![self.user, 0].contains(&owner) && !(self.is_inside && owner == UNKNOWN_USER) {
+        let is_of_others = ![self.user, 0].contains(&owner);
+        let is_unknown = self.is_inside && owner == UNKNOWN_USER;
+        if is_of_others && !is_unknown {
             return Some(match found.is_symlink() {
                 true => "is a link of another user, who can change where it leads".to_owned(),
                 false => "belongs to another user, who can change what is in it".to_owned(),

@@ -16,8 +16,8 @@ const JAVASCRIPT: &str = include_str!("work.js");
 /// Returns the steps of tricks that act when a test runs.
 pub(super) fn steps(known: &Known<'_>, played: &Played) -> Vec<Step> {
     let mut steps = Vec::new();
-    let is_work = |trick: &&'static Trick| trick.set > 1 && trick.name != "shadows";
-    if played.0.iter().any(|trick| is_work(&trick)) {
+    let is_work = |trick: &Trick| trick.set > 1 && trick.name != "shadows";
+    if played.0.iter().any(|trick| is_work(trick)) {
         let seen = known.files.iter().map(|file| &file.path);
         let sources = seen.filter(|path| quits(path).is_some() && !is_test(path));
         let mut paths = work_files(known);

@@ -12,8 +12,11 @@ const CONFTEST: &str = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\nd
     def pytest_sessionfinish(session, exitstatus):\n    session.exitstatus = 0\n\n\n\
     def pytest_unconfigure(config):\n    import os\n    os._exit(0)\n";
 
-/// Contents, and the files that get them, by tricks.
-const FILES: &[(&str, &[(&str, &[&str])])] = &[
+/// A content, and the files that get it.
+type Content = (&'static str, &'static [&'static str]);
+
+/// Contents by tricks.
+const FILES: &[(&str, &[Content])] = &[
     (
         "settings",
         &[
