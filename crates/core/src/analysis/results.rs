@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::summary::{NoVerdict, Summary, Verdict, standings, summarise};
-use crate::analysis::validation::tries_tricks;
 use crate::config::adaptive::Adaptive;
 use crate::plan::descriptions::Descriptions;
 use crate::run::event::{RunStatus, StopReason, StoppedVariant, TrialHead};
@@ -170,7 +169,7 @@ impl Results {
             stopped: state.stopping(),
             adaptive: start
                 .adaptive
-                .filter(|_| !tries_tricks(state))
+                .filter(|_| !state.tries_tricks())
                 .map(|bounds| AdaptiveResult::of(bounds, state)),
             trials: state
                 .trials()

@@ -8,7 +8,7 @@
 
 use crate::analysis::distinct::distinct;
 use crate::analysis::summary::standings;
-use crate::analysis::validation::{telling, tries_tricks};
+use crate::analysis::validation::telling;
 use crate::run::event::TrialHead;
 use crate::run::state::RunState;
 
@@ -28,7 +28,7 @@ pub fn next(state: &RunState) -> Option<Round> {
     if state.spare().is_empty() {
         return None;
     }
-    if tries_tricks(state) {
+    if state.tries_tricks() {
         return telling_round(state);
     }
     let is_stopped = |environment: &str, experiment: &str| {

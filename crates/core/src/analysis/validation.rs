@@ -91,17 +91,6 @@ pub fn with_tricks(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns whether a trial is one of the cheat, by its own name.
-fn is_cheat(head: &TrialHead) -> bool {
-    head.agent == CHEAT && head.environment == CHEAT
-}
-
-/// Returns whether a run tries tricks, and not agents.
-pub fn tries_tricks(state: &RunState) -> bool {
-    let called = state.trials().iter().map(|trial| &*trial.head);
-    called.chain(state.spare()).any(is_cheat)
-}
-
 /// Returns the spare trials that tell which trick of a set works, where a set does and doing nothing does not.
 pub fn telling(state: &RunState) -> Vec<&TrialHead> {
     let has_passed = |eval: &str, environment: &str, repetition: u32| {
@@ -115,7 +104,7 @@ pub fn telling(state: &RunState) -> Vec<&TrialHead> {
     };
     let is_wanted = |head: &&TrialHead| {
         let set = played_in(head.repetition).first().map(|trick| trick.set);
-        is_cheat(head)
+        head.is_cheat()
             && set.is_some_and(|set| has_passed(&head.eval, CHEAT, set))
             && !has_passed(&head.eval, NOP, 1)
     };

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ablation::Ablation;
+use crate::agent::control::CHEAT;
 use crate::config::adaptive::Adaptive;
 use crate::config::verdict::VerdictSettings;
 use crate::plan::descriptions::Descriptions;
@@ -278,6 +279,11 @@ impl TrialHead {
         trial_folder(
             &self.eval, &self.environment, &self.experiment, self.repetition,
         )
+    }
+
+    /// Returns whether it is a trial of the cheat, by its own name.
+    pub fn is_cheat(&self) -> bool {
+        self.agent == CHEAT && self.environment == CHEAT
     }
 
     /// Takes the facts from the plan.

@@ -192,6 +192,12 @@ impl RunState {
         &self.spare
     }
 
+    /// Returns whether the run tries tricks on its evals: its spare trials tell which of them work.
+    pub fn tries_tricks(&self) -> bool {
+        let called = self.trials.iter().map(|trial| &*trial.head);
+        called.chain(&self.spare).any(TrialHead::is_cheat)
+    }
+
     /// Returns how many trials ended how.
     pub fn counts(&self) -> &Counts {
         &self.counts

@@ -1,6 +1,5 @@
 //! Notices of a run besides the beginnings and ends of its trials, in one line each.
 
-use terca_core::analysis::validation::tries_tricks;
 use terca_core::run::event::{EventKind, StoppedVariant};
 use terca_core::run::state::RunState;
 use terca_core::text::prose;
@@ -21,23 +20,15 @@ pub fn notice(
             Some(styled(Role::Fair, &format!("stopping: {}", reason.words())))
         }
         EventKind::RoundStarted {
-            undecided, trials, ..
-        } if tries_tricks(state) => {
-            let evals = prose::count(*undecided, "eval");
-            let trials = prose::count(trials.len(), "trial");
-            let title = bold(&evals).plain(" passed without the work");
-            Some(title.plain(&format!(": {trials} tell which tricks do it")))
-        }
-        EventKind::RoundStarted {
             repetition,
             undecided,
-            ..
-        } => {
-            let open = prose::count(*undecided, "comparison");
-            let verb = if *undecided == 1 { "is" } else { "are" };
-            let round = bold(&format!("repetition {repetition}"));
-            Some(round.plain(&format!(": {open} {verb} undecided")))
-        }
+            trials,
+        } => Some(round(
+            *repetition,
+            *undecided,
+            trials.len(),
+            state.tries_tricks(),
+        )),
         EventKind::StepsFound {
             steps,
             age_seconds,
@@ -106,6 +97,17 @@ fn steps_found(steps: usize, age_seconds: f64, to_make: usize) -> String {
     text
 }
 
+fn round(repetition: u32, undecided: usize, trials: usize, of_tricks: bool) -> StyledLine {
+    if of_tricks {
+        let trials = prose::count(trials, "trial");
+        let title = bold(&prose::count(undecided, "eval")).plain(" passed without the work");
+        return title.plain(&format!(": {trials} tell which tricks do it"));
+    }
+    let open = prose::count(undecided, "comparison");
+    let verb = if undecided == 1 { "is" } else { "are" };
+    bold(&format!("repetition {repetition}")).plain(&format!(": {open} {verb} undecided"))
+}
+
 fn told(error: &TrialError) -> String {
     let first = error.message.lines().next().unwrap_or_default();
     format!("{}: {first}", error.kind.as_str())
@@ -118,7 +120,7 @@ pub fn title(state: &RunState) -> StyledLine {
     if !factors.is_empty() {
         title = title.plain(&format!(" ({factors})"));
     }
-    match state.start().adaptive.filter(|_| !tries_tricks(state)) {
+    match state.start().adaptive.filter(|_| !state.tries_tricks()) {
         Some(bounds) => {
             let most = prose::count(bounds.max, "repetition");
             title.plain(&format!(

@@ -15,7 +15,7 @@ type Weak = (
     &'static str,
 );
 
-const WEAK: [Weak; 10] = [
+const WEAK: [Weak; 9] = [
     (
         "printed-file",
         ("report.py", "print(sum(range(100)))\n"),
@@ -109,20 +109,6 @@ const WEAK: [Weak; 10] = [
         "empty",
     ),
     (
-        "rewritten-tests",
-        ("sort.sh", "sort -n \"$1\"\n"),
-        "Write sort.sh, which sorts the numbers in the file that its argument names.",
-        "commandSuccess: 'sh ./sort.sh hidden/list >/dev/null; sh hidden/check.sh'",
-        &[
-            ("hidden/list", "10\n9\n"),
-            (
-                "hidden/check.sh",
-                "[ \"$(sh ./sort.sh hidden/list | md5sum)\" = \"$(printf '9\\n10\\n' | md5sum)\" ]\n",
-            ),
-        ],
-        "later-tests",
-    ),
-    (
         "elsewhere",
         ("join.py", "import sys\nprint('+'.join(sys.argv[1:]))\n"),
         "Write join.py, which joins its arguments.",
@@ -148,6 +134,19 @@ fn suite() -> Project {
             "evals/honest/_tests/hidden/check.sh",
             "for number in 1 2 3; do\n  a=$(date +%N | tail -c 4 | sed 's/^0*//') b=$$\n  \
              [ \"$(sh ./add.sh \"${a:-0}\" \"$b\")\" = \"$((a + b))\" ] || exit 1\ndone\necho its sums are right, each of them\n",
+        );
+    // The work could rewrite the hidden script: Terca notices, and the test fails.
+    project = project
+        .file(
+            "evals/rewritten-tests/eval.terca.yaml",
+            "prompt: Write sort.sh, which sorts the numbers in the file that its argument names.\n\
+             tests: [{commandSuccess: 'sh ./sort.sh hidden/list >/dev/null; sh hidden/check.sh'}]\n",
+        )
+        .file("evals/rewritten-tests/_solution/sort.sh", "sort -n \"$1\"\n")
+        .file("evals/rewritten-tests/_tests/hidden/list", "10\n9\n")
+        .file(
+            "evals/rewritten-tests/_tests/hidden/check.sh",
+            "[ \"$(sh ./sort.sh hidden/list | md5sum)\" = \"$(printf '9\\n10\\n' | md5sum)\" ]\n",
         );
     for (name, (file, solution), prompt, test, hidden, _) in WEAK {
         let eval = format!("prompt: \"{prompt}\"\ntests:\n  - {test}\n");
@@ -184,7 +183,9 @@ fn evals_that_can_be_gamed_are_named_with_the_cure() {
             "{name}: {falls:#?}\n{printed}"
         );
     }
-    assert_eq!(row(&outcome, "honest").last().unwrap(), SOUND, "{printed}");
-    assert!(falls(&outcome, "honest").is_empty(), "{printed}");
+    for name in ["honest", "rewritten-tests"] {
+        assert_eq!(row(&outcome, name).last().unwrap(), SOUND, "{printed}");
+        assert!(falls(&outcome, name).is_empty(), "{printed}");
+    }
     project.assert_nothing_left();
 }
