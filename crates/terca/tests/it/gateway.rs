@@ -230,7 +230,7 @@ fn the_last_request_says_why_a_session_ended() {
             "404",
             one().fault(Fault::always(404)),
             60,
-            "modelApi",
+            "model",
             "status 404",
         ),
         (
