@@ -402,18 +402,7 @@ fn context(
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
     let base_layers = Arc::new(BaseLayers::of_suite(&suite_dir));
-    let inputs = Inputs::of(&plan.plan, &suite_dir);
-    let new_dir = || work.new_dir();
-    let sealed = new_dir()
-        .and_then(|dir| {
-            let sealed = SealedSuite::create(dir, &suite_dir, &inputs, &base_layers)?;
-            Ok((
-                sealed,
-                SealedSuite::of_programs(new_dir, &suite_dir, &inputs)?,
-            ))
-        })
-        .map_err(StartError::NoCopyOfSuite)?;
-    let (sealed, programs) = sealed;
+    let (sealed, programs) = seal(plan, &work, &base_layers).map_err(StartError::NoCopyOfSuite)?;
     let sandboxes = if is_local {
         let copies = [Some(&sealed), programs.as_ref()];
         sandboxes(plan, options, &host, &work, &sealed, copies)?
@@ -471,6 +460,19 @@ fn context(
         sealed,
         programs,
     })
+}
+
+/// Seals the files of the suite, and apart from them the programs of its agents.
+fn seal(
+    plan: &RunPlan,
+    work: &WorkDir,
+    base_layers: &BaseLayers,
+) -> io::Result<(SealedSuite, Option<SealedSuite>)> {
+    let suite_dir = &plan.suite.root;
+    let inputs = Inputs::of(&plan.plan, suite_dir);
+    let sealed = SealedSuite::create(work.new_dir()?, suite_dir, &inputs, base_layers)?;
+    let programs = SealedSuite::of_programs(|| work.new_dir(), suite_dir, &inputs)?;
+    Ok((sealed, programs))
 }
 
 /// Returns whether Terca plays the agent of a variant itself.
