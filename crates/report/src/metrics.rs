@@ -42,11 +42,30 @@ pub fn passed(figures: &Figures) -> StyledLine {
     }
 }
 
+/// The shares that follow the figures of the variants, each with its title: the pass rate with errors as failures where it is
+/// another one, and the chances of several trials.
+pub fn further_shares<'a>(
+    variants: impl Iterator<Item = &'a Figures> + Clone,
+) -> Vec<(String, Vec<Option<f64>>)> {
+    let mut shares = Vec::new();
+    if variants
+        .clone()
+        .any(|figures| figures.pass_rate_of_all.is_some())
+    {
+        let rates = variants.clone();
+        let rates = rates.map(|figures| figures.pass_rate_of_all.or(figures.pass_rate));
+        shares.push(("errors as failures".to_owned(), rates.collect()));
+    }
+    let of_several = reliability(variants).into_iter();
+    let of_several =
+        of_several.map(|(title, shares)| (title, shares.into_iter().map(Some).collect()));
+    shares.extend(of_several);
+    shares
+}
+
 /// The chance that one of k trials passes, and that all do, of each variant: for the largest k that all variants have, and at
 /// most ten, because nobody tries more often. Empty where one trial is all there is.
-pub fn reliability<'a>(
-    variants: impl Iterator<Item = &'a Figures> + Clone,
-) -> Vec<(String, Vec<f64>)> {
+fn reliability<'a>(variants: impl Iterator<Item = &'a Figures> + Clone) -> Vec<(String, Vec<f64>)> {
     let of_k = |figures: &'a Figures, k| figures.reliability.iter().find(|one| one.k == k);
     let largest = |figures: &Figures| {
         let small = figures.reliability.iter().map(|one| one.k);
@@ -70,8 +89,15 @@ pub fn reliability<'a>(
 }
 
 /// A share in its colour.
-pub fn share(value: f64) -> StyledLine {
-    styled(Role::of_score(value), &percent(value))
+pub fn share(value: Option<f64>) -> StyledLine {
+    value.map_or_else(unknown, |value| {
+        styled(Role::of_score(value), &percent(value))
+    })
+}
+
+/// `8 retried`: of those judged.
+pub fn retried(figures: &Figures) -> Option<String> {
+    (figures.retried > 0).then(|| format!("{} retried", figures.retried))
 }
 
 /// A figure in its colour: only shares have one.
@@ -83,14 +109,14 @@ pub fn figure(metric: &Metric, figures: &Figures) -> StyledLine {
     }
 }
 
-/// `+1 error`: beside the figures, because it is in none of them.
+/// `+1 error, 8 retried`: beside the figures, because no error is in any of them.
 pub fn errors(figures: &Figures) -> StyledLine {
-    match figures.errors {
-        0 => StyledLine::default(),
-        number => styled(
-            Role::Trouble,
-            &format!("+{}", prose::count(number, "error")),
-        ),
+    let errors =
+        (figures.errors > 0).then(|| format!("+{}", prose::count(figures.errors, "error")));
+    let notes = prose::joined(errors.into_iter().chain(retried(figures)), ", ");
+    match notes.as_str() {
+        "" => StyledLine::default(),
+        notes => styled(Role::Trouble, notes),
     }
 }
 

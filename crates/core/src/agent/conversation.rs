@@ -79,6 +79,11 @@ impl Conversation {
         self.open_calls.clear();
     }
 
+    /// Returns whether the model is known to have answered, or a tool to have worked.
+    pub fn has_begun(&self) -> bool {
+        self.shows != Shows::Nothing && (self.has_answer || self.progress > 0)
+    }
+
     /// Returns whether a tool is at work, as far as the agent shows it.
     pub fn is_tool_running(&self) -> bool {
         !self.open_calls.is_empty()

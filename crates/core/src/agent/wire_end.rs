@@ -3,6 +3,9 @@
 //! The last request decides. If a model answered it as a whole, the rest is the agent's doing, and its work is judged. If
 //! the service refused it, broke off or could not be reached, the session has ended by the service's fault, however the agent
 //! puts it. A request that the agent left itself says nothing, unless its trial ran out of time with it.
+//!
+//! An agent could make its last request one that must fail, and so void a trial that it would fail. Once a model has answered,
+//! a request therefore counts only if it fails in a way that no agent chooses: [`is_of_agent`] is the rule.
 
 use std::time::Duration;
 
@@ -16,7 +19,7 @@ use crate::wire::{Exchange, ExchangeEnd, of_task};
 pub enum WireEnd {
     /// There was no request.
     NoRequest,
-    /// A model answered the last request, or the agent has made it too long for the model. The work is judged.
+    /// A model answered the last request, or the agent has left it soon or made it too long for the model. The work is judged.
     Answered,
     /// The service is at fault.
     Fault(TrialError),
@@ -24,12 +27,16 @@ pub enum WireEnd {
     Left,
 }
 
+/// A request that was left sooner says nothing about the service. No agent waits for an answer so shortly.
+const SHORT: Duration = Duration::from_secs(30);
+
 impl WireEnd {
     /// Reads the requests of a session. `limit` is set if the time limit ended it, and `has_ended` if the agent came to an end
     /// that it calls proper.
     pub fn of(exchanges: &[Exchange], limit: Option<Duration>, has_ended: bool) -> Self {
         let mut exchanges = of_task(exchanges);
         exchanges.sort_by_key(|exchange| exchange.started_ms.saturating_add(exchange.total_ms));
+        let exchanges = without_those_of_agent(&exchanges);
         let Some(last) = exchanges.last() else {
             return WireEnd::NoRequest;
         };
@@ -40,7 +47,13 @@ impl WireEnd {
             return WireEnd::Answered;
         }
         match (last.end, limit) {
-            (ExchangeEnd::LeftByAgent, None) => WireEnd::Left,
+            (ExchangeEnd::LeftByAgent, None) => {
+                let is_short = Duration::from_millis(last.total_ms) < SHORT;
+                match answered {
+                    Some(_) if is_short => WireEnd::Answered,
+                    _ => WireEnd::Left,
+                }
+            }
             (ExchangeEnd::LeftByAgent, Some(limit)) => {
                 let waited = Duration::from_millis(last.total_ms);
                 if answered.is_some() && waited < limit / 2 {
@@ -60,6 +73,35 @@ impl WireEnd {
 /// Returns whether the model ends its turn with this answer, and calls no tool. Not every protocol says so.
 fn is_last_word(exchange: &Exchange) -> bool {
     matches!(exchange.stop_reason.as_deref(), Some("end_turn" | "stop"))
+}
+
+/// Leaves out the requests after the first answer that failed by the agent's own doing.
+fn without_those_of_agent<'a>(exchanges: &[&'a Exchange]) -> Vec<&'a Exchange> {
+    let mut answered: Vec<&Exchange> = Vec::new();
+    let mut kept = Vec::new();
+    for exchange in exchanges {
+        if exchange.is_answered() {
+            answered.push(exchange);
+        } else if !answered.is_empty() && is_of_agent(exchange, &answered) {
+            continue;
+        }
+        kept.push(*exchange);
+    }
+    kept
+}
+
+/// Returns whether a request failed for a reason that its agent chooses: the service finds the request itself wrong, or refuses
+/// a model that has not answered before. A key that runs out, money, limits, and a service that is down or breaks off are no agent's
+/// choice.
+fn is_of_agent(failed: &Exchange, answered: &[&Exchange]) -> bool {
+    let status = failed.status.unwrap_or_default();
+    if !(400..500).contains(&status) {
+        return false;
+    }
+    let is_known = |exchange: &&Exchange| exchange.model_asked == failed.model_asked;
+    let is_of_account = [401, 402, 403, 408, 429].contains(&status)
+        || fault(failed).is_some_and(|error| error.kind == ErrorKind::Credit);
+    !is_of_account || !answered.iter().any(is_known)
 }
 
 /// Returns the fault of the service; `None` if the agent has sent more than the model takes.
@@ -100,10 +142,14 @@ mod tests {
     use super::*;
     use crate::wire::Parameters;
 
-    /// One request for each word: its status or end, and the tools that it offers.
+    /// One request for each word: its status or end, the model that it asks for, and the tools that it offers.
     fn session(words: &str) -> Vec<Exchange> {
         let words = words.split_whitespace().zip(0..);
         let exchange = |(word, number): (&str, u64)| {
+            let (word, model) = match word.strip_prefix("other:") {
+                Some(word) => (word, "other"),
+                None => (word, "small"),
+            };
             let (word, tools) = match word.strip_prefix("title:") {
                 Some(word) => (word, 0),
                 None => (word, 3),
@@ -113,7 +159,8 @@ mod tests {
                 "cut" => (ExchangeEnd::CutByService, Some(200)),
                 "refused" => (ExchangeEnd::Refused, Some(200)),
                 "none" => (ExchangeEnd::Unreachable, None),
-                "left" => (ExchangeEnd::LeftByAgent, None),
+                "poor" => (ExchangeEnd::Whole, Some(400)),
+                "left" | "hung" => (ExchangeEnd::LeftByAgent, None),
                 status => (ExchangeEnd::Whole, status.parse().ok()),
             };
             let stop = match word {
@@ -126,15 +173,17 @@ mod tests {
                 "404" => Some("The model `x` does not exist"),
                 "400" => Some("prompt is too long: 9 tokens > 8 maximum"),
                 "refused" => Some("Overloaded"),
+                "poor" => Some("Your credit balance is too low"),
                 _ => None,
             };
             Exchange {
                 status,
                 end,
+                model_asked: Some(model.to_owned()),
                 stop_reason: stop.map(str::to_owned),
                 error: error.map(str::to_owned),
                 started_ms: number * 10_000,
-                total_ms: 9_000,
+                total_ms: if word == "hung" { 40_000 } else { 9_000 },
                 parameters: Parameters {
                     tools,
                     ..Parameters::default()
@@ -147,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_last_request_tells_why_a_session_ended() {
-        use ErrorKind::{Auth, Model, ModelApi, RateLimit};
+        use ErrorKind::{Auth, Credit, Model, ModelApi, RateLimit};
         for (words, limit, has_ended, expected) in [
             ("", None, true, Err("no request")),
             ("ok", None, true, Err("answered")),
@@ -162,7 +211,9 @@ mod tests {
             ("call cut", None, true, Ok(ModelApi)),
             ("STOP cut", None, true, Ok(ModelApi)),
             ("call 400", None, false, Err("answered")),
-            ("call left", None, false, Err("left")),
+            ("call left", None, false, Err("answered")),
+            ("call hung", None, false, Err("left")),
+            ("left", None, false, Err("left")),
             ("left", Some(60), false, Ok(ModelApi)),
             ("call left", Some(12), false, Ok(ModelApi)),
             ("call left", Some(60), false, Err("left")),
@@ -170,6 +221,24 @@ mod tests {
             ("title:ok 401", None, true, Ok(Auth)),
             ("call ok 429", None, true, Err("answered")),
             ("call ok 429", None, false, Ok(RateLimit)),
+            // An agent can make requests that must fail, and gains nothing by it.
+            ("call 404", None, false, Err("answered")),
+            ("call other:404", None, false, Err("answered")),
+            ("call other:403", None, false, Err("answered")),
+            ("call other:429", None, false, Err("answered")),
+            ("call 422 404", None, false, Err("answered")),
+            ("call 400", Some(60), false, Err("answered")),
+            // One that meets trouble of the service asks for other models too.
+            ("call 500 other:404", None, false, Ok(ModelApi)),
+            ("call 500 404", None, false, Ok(ModelApi)),
+            ("call other:500", None, false, Ok(ModelApi)),
+            ("call other:ok other:429", None, false, Ok(RateLimit)),
+            ("call 401", None, false, Ok(Auth)),
+            ("call 529", None, false, Ok(ModelApi)),
+            ("call none", None, false, Ok(ModelApi)),
+            ("call poor", None, false, Ok(Credit)),
+            ("other:404", None, false, Ok(Model)),
+            ("422", None, false, Ok(ModelApi)),
         ] {
             let limit = limit.map(Duration::from_secs);
             let end = match WireEnd::of(&session(words), limit, has_ended) {

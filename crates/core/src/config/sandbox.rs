@@ -195,6 +195,11 @@ impl ContainedBy {
         matches!(self, ContainedBy::Docker | ContainedBy::Podman)
     }
 
+    /// Returns whether its processes are in a namespace of their own, whose first one nobody inside can end.
+    pub fn has_own_processes(self) -> bool {
+        self == ContainedBy::Bwrap || self.is_container()
+    }
+
     /// Returns whether agents share the machine's network, with rules for its ports.
     pub fn has_rules_for_ports(self) -> bool {
         self == ContainedBy::Landlock

@@ -1,8 +1,8 @@
 //! `commandScore`: a command that prints the score.
 //!
-//! A command that fails, is killed, or prints something else gives no score, and no score is not 0: it is written
-//! to judge work of any quality, so its failure is the suite's. Only a command that runs out of time scores 0,
-//! because it is mostly the judged work that hangs.
+//! A command that fails, is killed, or prints something else gives no score, and no score is 0: the judged work runs in the
+//! command, and could otherwise make an error of a trial that it would fail. The message says that there was no score, because
+//! the command may be at fault.
 
 use std::time::Duration;
 
@@ -57,32 +57,21 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Grade, NoVerdict> {
             &end.mask,
         ));
     }
+    let none = |reason: &str| Ok(no_score(reason, end));
     if end.exit != Exit::Code(0) {
-        let said = if last_line(&end.output).is_some() {
-            &end.output
-        } else {
-            &end.stdout
-        };
-        return Err(NoVerdict(with_failure_line(
-            &format!("it gave no score: {}", describe(end.exit)),
-            &end.mask.masked(said),
-        )));
+        return none(&describe(end.exit));
     }
     let Some(line) = last_line(&end.stdout) else {
-        return Err(NoVerdict(
-            "it gave no score: nothing on standard output; print a number from 0 to 1".into(),
+        return none("nothing on standard output; print a number from 0 to 1");
+    };
+    let Some((score, message)) = read(line, &end.mask) else {
+        let line = shortened(&end.mask.masked(line));
+        return none(&format!(
+            "the last line of its output is {line:?}, not a number from 0 to 1"
         ));
     };
-    let (score, message) = read(line, &end.mask).ok_or_else(|| {
-        NoVerdict(format!(
-            "it gave no score: the last line of its output is {:?}, not a number from 0 to 1",
-            shortened(&end.mask.masked(line))
-        ))
-    })?;
     if !(0.0..=1.0).contains(&score) {
-        return Err(NoVerdict(format!(
-            "it gave the score {score}, which is not from 0 to 1"
-        )));
+        return none(&format!("{score} is not from 0 to 1"));
     }
     let message = message.unwrap_or_else(|| match score {
         // Where nothing at all is right, the output tells what is wrong.
@@ -90,6 +79,19 @@ fn judge(end: &CommandEnd, limit: Duration) -> Result<Grade, NoVerdict> {
         _ => format!("scored {score}"),
     });
     Ok(Grade::scored(score, message))
+}
+
+/// Returns the grade of a command without a score.
+fn no_score(reason: &str, end: &CommandEnd) -> Grade {
+    let said = match last_line(&end.output) {
+        Some(_) => &end.output,
+        None => &end.stdout,
+    };
+    let reason = format!("it gave no score, which counts as 0: {reason}");
+    match end.exit {
+        Exit::Code(0) => Grade::fail(reason),
+        _ => Grade::fail_with_output(&reason, said, &end.mask),
+    }
 }
 
 /// Reads `0.5`, or `{"score": 0.5, "message": "…"}`.
@@ -135,77 +137,46 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_score() {
+    fn what_is_no_score_is_0() {
         for (exit, stdout, stderr, reason) in [
-            (
-                Exit::Code(0),
-                "",
-                "0.5",
-                "it gave no score: nothing on standard output",
-            ),
+            (Exit::Code(0), "", "0.5", "nothing on standard output"),
             (
                 Exit::Code(0),
                 "0.5\ndone",
                 "",
-                "it gave no score: the last line of its output is \"done\"",
+                "the last line of its output is \"done\"",
             ),
             (
                 Exit::Code(0),
                 "85%",
                 "",
-                "it gave no score: the last line of its output is \"85%\"",
+                "the last line of its output is \"85%\"",
             ),
             (
                 Exit::Code(0),
                 "{\"points\": 1}",
                 "",
-                "it gave no score: the last line of its output is",
+                "the last line of its output is",
             ),
             (
                 Exit::Code(0),
                 "{\"score\": \"1\"}",
                 "",
-                "it gave no score: the last line of its output is",
+                "the last line of its output is",
             ),
-            (
-                Exit::Code(0),
-                "1.5",
-                "",
-                "it gave the score 1.5, which is not from 0 to 1",
-            ),
-            (
-                Exit::Code(0),
-                "-0.1",
-                "",
-                "it gave the score -0.1, which is not from 0 to 1",
-            ),
-            (
-                Exit::Code(0),
-                "NaN",
-                "",
-                "it gave the score NaN, which is not from 0 to 1",
-            ),
-            (
-                Exit::Code(1),
-                "1.0",
-                "boom",
-                "it gave no score: exit status 1: boom",
-            ),
-            (
-                Exit::Code(1),
-                "1.0",
-                "",
-                "it gave no score: exit status 1: 1.0",
-            ),
-            (
-                Exit::Signal(9),
-                "",
-                "",
-                "it gave no score: killed by SIGKILL",
-            ),
+            (Exit::Code(0), "1.5", "", "1.5 is not from 0 to 1"),
+            (Exit::Code(0), "-0.1", "", "-0.1 is not from 0 to 1"),
+            (Exit::Code(0), "NaN", "", "NaN is not from 0 to 1"),
+            (Exit::Code(1), "1.0", "boom", "exit status 1: boom"),
+            (Exit::Code(1), "1.0", "", "exit status 1: 1.0"),
+            (Exit::Signal(9), "", "", "killed by SIGKILL"),
         ] {
-            let NoVerdict(said) = judge(&ended(exit, stdout, stderr), LIMIT).unwrap_err();
-            assert!(said.starts_with(reason), "{stdout}: {said}");
+            let grade = judge(&ended(exit, stdout, stderr), LIMIT).unwrap();
+            let said = grade
+                .message
+                .strip_prefix("it gave no score, which counts as 0: ");
+            assert!(said.unwrap().starts_with(reason), "{stdout}: {grade:?}");
+            assert_eq!(grade.score, 0.0);
         }
     }
 

@@ -402,15 +402,10 @@ fn context(
     let work = WorkDir::create(host.get("TERCA_WORK_DIR")).map_err(StartError::NoWorkDir)?;
     let wish = Wish::read(host.get(overlays::VARIABLE)).map_err(StartError::Variable)?;
     let base_layers = Arc::new(BaseLayers::of_suite(&suite_dir));
-    let sealed = work
-        .new_dir()
-        .and_then(|dir| {
-            let inputs = Inputs::of(&plan.plan, &suite_dir);
-            Ok(SealedSuite::create(dir, &suite_dir, &inputs, &base_layers)?)
-        })
-        .map_err(StartError::NoCopyOfSuite)?;
+    let (sealed, programs) = seal(plan, &work, &base_layers).map_err(StartError::NoCopyOfSuite)?;
     let sandboxes = if is_local {
-        sandboxes(plan, options, &host, &work, &sealed)?
+        let copies = [Some(&sealed), programs.as_ref()];
+        sandboxes(plan, options, &host, &work, &sealed, copies)?
     } else {
         Sandboxes::default()
     };
@@ -463,7 +458,21 @@ fn context(
         sandboxes,
         package_hosts: plan.plan.package_hosts(),
         sealed,
+        programs,
     })
+}
+
+/// Seals the files of the suite, and apart from them the programs of its agents.
+fn seal(
+    plan: &RunPlan,
+    work: &WorkDir,
+    base_layers: &BaseLayers,
+) -> io::Result<(SealedSuite, Option<SealedSuite>)> {
+    let suite_dir = &plan.suite.root;
+    let inputs = Inputs::of(&plan.plan, suite_dir);
+    let sealed = SealedSuite::create(work.new_dir()?, suite_dir, &inputs, base_layers)?;
+    let programs = SealedSuite::of_programs(|| work.new_dir(), suite_dir, &inputs)?;
+    Ok((sealed, programs))
 }
 
 /// Returns whether Terca plays the agent of a variant itself.
@@ -478,14 +487,14 @@ fn sandboxes(
     host: &Host,
     work: &WorkDir,
     sealed: &SealedSuite,
+    copies: [Option<&SealedSuite>; 2],
 ) -> Result<Sandboxes, SandboxError> {
-    let suite_dir = &plan.suite.root;
-    let copy = sealed.place(suite_dir);
-    let mut secluded: Vec<Utf8PathBuf> = vec![suite_dir.clone(), copy];
-    for case in plan.plan.cases() {
-        secluded.push(case.eval.dir.clone());
-        secluded.push(sealed.place(&case.eval.dir));
-    }
+    let mut secluded = vec![plan.suite.root.clone()];
+    secluded.extend(plan.plan.cases().map(|case| case.eval.dir.clone()));
+    let places =
+        |copy: &SealedSuite| -> Vec<_> { secluded.iter().map(|dir| copy.place(dir)).collect() };
+    let places: Vec<Utf8PathBuf> = copies.into_iter().flatten().flat_map(places).collect();
+    secluded.extend(places);
     let secluded: Vec<&Utf8Path> = secluded.iter().map(Utf8PathBuf::as_path).collect();
     let asked = plan.plan.cases().map(|case| case.variant.sandbox.as_ref());
     let builds = Builds {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use terca_core::agent::Profile;
 use terca_core::run::outcome::{Status, TrialReport};
 use terca_core::run::settings::Keep;
+use terca_core::text::prose;
 use terca_core::transcript::atif::{About, Trajectory};
 use terca_core::trial_error::{ErrorKind, TrialError};
 
@@ -26,6 +27,7 @@ pub(super) fn collect(mut run: TrialRun<'_>, result: Result<(), StageError>) -> 
     report
         .notes
         .extend(run.limits_met.drain(..).chain(run.remarks.drain(..)));
+    report.notes.extend(restored(&run));
     note_old_version(&mut report, run.spec.case.variant.agent.agent.profile());
     report.mask(&run.context.mask);
     if let Err(error) = write_trajectory(&run, &report) {
@@ -74,6 +76,17 @@ pub(super) fn collect(mut run: TrialRun<'_>, result: Result<(), StageError>) -> 
         report.notes.push(context.mask.text(&note));
     }
     report
+}
+
+/// Returns a remark about files of the suite that were changed and restored meanwhile.
+fn restored(run: &TrialRun<'_>) -> Option<String> {
+    let found = run.restored.iter();
+    let found = found.flat_map(|(copy, before)| copy.restored_since(*before));
+    let found: Vec<_> = found.collect();
+    (!found.is_empty()).then(|| {
+        let found = prose::quoted_list(&found, "and");
+        format!("the sealed copy of {found} was changed while the trial ran, by its agent or another one, and was restored")
+    })
 }
 
 /// Notes a version of the agent that is older than any that Terca knows: what it prints may mean something else.

@@ -70,6 +70,8 @@ pub struct Context {
     pub keeps_whole: bool,
     /// The suite's files, as they were when the run started.
     pub sealed: SealedSuite,
+    /// Those that agents are started with, at a path of their own.
+    pub programs: Option<SealedSuite>,
     /// The MCP servers that have been asked.
     pub preflights: Preflights,
     /// The sandboxes of trials that ask for one.
@@ -89,6 +91,13 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns the sealed copies of the suite's files, each with the number of times that something of it was restored.
+    pub(super) fn times_restored(&self) -> Vec<(&SealedSuite, usize)> {
+        let copies = [Some(&self.sealed), self.programs.as_ref()];
+        let copies = copies.into_iter().flatten();
+        copies.map(|copy| (copy, copy.times_restored())).collect()
+    }
+
     /// Returns the means to install agents. `tell` hears what takes long.
     pub(crate) fn means(&self, tell: Option<fn(&str)>) -> Means<'_> {
         Means {

@@ -28,6 +28,8 @@ pub(super) struct TrialFolder {
     /// Its absolute path.
     pub path: Utf8PathBuf,
     run_dir: Utf8PathBuf,
+    /// The directory of the suite, which has that of the run.
+    suite_dir: Utf8PathBuf,
     /// Its path in the run.
     within: Utf8PathBuf,
     /// The workspace in it is one that was saved, and stays as it is.
@@ -41,6 +43,7 @@ impl TrialFolder {
         TrialFolder {
             path: context.run_dir.join(&spec.dir),
             run_dir: context.run_dir.clone(),
+            suite_dir: context.suite_dir.clone(),
             within: spec.dir.clone(),
             has_saved_workspace: false,
             logs: format!("{ARTIFACTS}/"),
@@ -53,6 +56,7 @@ impl TrialFolder {
         attempt: u32,
         context: &Context,
     ) -> io::Result<(Self, RunLog)> {
+        TrialFolder::new(spec, context).unlock_above()?;
         let run_dir = Dir::open_no_link(&context.run_dir)?;
         attempts::clear(&run_dir, &spec.dir, attempt)?;
         let made = run_dir.create_dir_all(&spec.dir, 0o777)?;
@@ -133,8 +137,22 @@ impl TrialFolder {
         Ok(())
     }
 
+    /// Gives their owner the right to the directories above the trial's back: an agent without walls can take it away, and so
+    /// keep trials from being judged.
+    fn unlock_above(&self) -> io::Result<()> {
+        let place = self.run_dir.join(&self.within);
+        let all = place.ancestors();
+        let own = all.take_while(|dir| dir.starts_with(&self.suite_dir));
+        let own: Vec<&Utf8Path> = own.collect();
+        // The suite's own directory is the user's, and may be one that cannot be written.
+        let own = own.into_iter().rev();
+        own.filter(|dir| *dir != self.suite_dir || dir.read_dir_utf8().is_err())
+            .try_for_each(unlock)
+    }
+
     /// Puts the folder in order, before Terca reads or writes in it again.
     pub(super) fn tidy(&self, dirs: &TrialDirs) -> io::Result<()> {
+        self.unlock_above()?;
         self.unlock(dirs)?;
         let run_dir = Dir::open_no_link(&self.run_dir)?;
         let mut path = Utf8PathBuf::new();

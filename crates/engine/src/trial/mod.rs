@@ -25,8 +25,9 @@
 //! - **Agent against its trial**: the agent runs as the user, and can remove its directories, kill its supervisor, or look
 //!   for what was put away. All of that is judged, never an error that would be tried again: missing directories are made
 //!   anew, a supervisor is replaced, and an agent that changed what was put away, or keeps its directories from being
-//!   moved, fails every test (`AgentWork::breach`). Machines are in trouble too: a full disk, a failing one, or the loss of
-//!   the whole run's directory stay errors.
+//!   moved, fails every test (`AgentWork::breach`), and so does one that fills the disk (`room`). What it changes of the suite's
+//!   sealed copy is restored. Machines are in trouble too: a disk that is full without it, a failing one, or the loss of the
+//!   whole run's directory stay errors.
 //! - **Agent to saved files**: its workspace is put aside before the tests run on a copy *in its place*, so that
 //!   absolute paths still lead to the same things, and no test changes what is saved.
 //! - **Out**: files with secrets masked. Output is read through the handle it was made with, under a name that cannot
@@ -67,6 +68,7 @@ mod mcp_preflight;
 mod model_source;
 mod output;
 mod regrade;
+mod room;
 mod running_service;
 mod services;
 mod session;
@@ -89,6 +91,7 @@ pub use mcp_answers::Preflights;
 pub use mcp_preflight::offered_tools;
 pub use model_source::{ReplaySource, RunGateway};
 pub use regrade::{Ungradable, is_gradable, regrade};
+use room::Room;
 pub use running_service::RunServices;
 pub(crate) use setup::cached_steps;
 use stage_error::StageError;
@@ -137,10 +140,17 @@ pub fn run(
 fn run_stages(run: &mut TrialRun<'_>, phases: &mut Phases) -> Result<(), StageError> {
     run.progress.phase(Phase::Setup);
     let (session, snapshot) = timed(&mut phases.setup, || setup::prepare(run))?;
+    let room = Room::before(run, &snapshot);
     run.progress.phase(Phase::Agent);
     let work = timed(&mut phases.agent, || {
         agent::run_agent(run, session, snapshot)
-    })?;
-    run.progress.phase(Phase::Tests);
-    timed(&mut phases.tests, || grading::grade(run, None, &work))
+    });
+    let judged = work.and_then(|work| {
+        run.progress.phase(Phase::Tests);
+        timed(&mut phases.tests, || grading::grade(run, None, &work))
+    });
+    match (judged, room) {
+        (Err(error), Some(room)) => room.judge(run, error),
+        (judged, _) => judged,
+    }
 }

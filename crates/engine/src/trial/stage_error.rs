@@ -40,6 +40,12 @@ impl StageError {
         }
     }
 
+    /// Makes the error of a supervisor that died where nothing inside can end it.
+    pub(super) fn killed_from_outside() -> Self {
+        let message = "the supervisor was killed from outside of the sandbox: by a person, or by the system for want of memory";
+        StageError::new(ErrorKind::Internal, message)
+    }
+
     /// Makes an error of a program that an image does not have, or that does not run in a container of it.
     pub(super) fn not_in_image(image: &Image, program: &str, reason: &str) -> Self {
         // Commands of the suite, and agents of its own.
@@ -50,6 +56,11 @@ impl StageError {
         };
         let message = format!("`{program}` cannot be started in the image `{image}`: {reason}");
         StageError::new(kind, message)
+    }
+
+    /// Returns whether the machine refused something.
+    pub(super) fn is_of_machine(&self) -> bool {
+        matches!(self, StageError::Error(error) if error.kind == ErrorKind::Internal)
     }
 
     /// Ends a report with this, and without a score.

@@ -20,10 +20,11 @@ use super::stage_error::StageError;
 use crate::host::environment::{Host, Variables};
 use crate::host::package_caches::{self, PlacedFiles};
 use crate::host::registries;
-use crate::process::supervise::SupervisorGuard;
+use crate::process::supervise::{Ended, SupervisorGuard};
 use crate::tree::{Limits, Options};
 use crate::workspace::changes::Snapshot;
 use crate::workspace::merged_layers::MergedLayers;
+use crate::workspace::sealed_suite::SealedSuite;
 use crate::workspace::trial_dirs::{CommandDirs, TrialDirs};
 
 /// One trial while it runs.
@@ -36,6 +37,8 @@ pub(super) struct TrialRun<'a> {
     pub log: RunLog,
     /// The number of this attempt, from 1.
     pub attempt: u32,
+    /// The sealed copies of the suite's files, each with the number of times that something of it had been restored.
+    pub restored: Vec<(&'a SealedSuite, usize)>,
     /// Sentences about limits that were met, for its notes.
     pub limits_met: Vec<String>,
     /// Sentences about its tests, for its notes.
@@ -150,6 +153,7 @@ impl<'a> TrialRun<'a> {
             folder,
             log,
             attempt: 1,
+            restored: context.times_restored(),
             limits_met: Vec::new(),
             remarks: Vec::new(),
             report: TrialReport::pending(),
@@ -226,6 +230,11 @@ impl<'a> TrialRun<'a> {
     pub(super) fn contained_by(&self) -> ContainedBy {
         let asked = self.spec.case.variant.sandbox.as_ref();
         self.context.sandboxes.contained_by(asked)
+    }
+
+    /// Returns whether the supervisor of a command was killed where nothing inside can do that.
+    pub(super) fn is_killed_from_outside(&self, ended: &Ended) -> bool {
+        ended.killed_from_outside && self.contained_by().has_own_processes()
     }
 
     /// Returns the image of the containers that the trial's commands run in.

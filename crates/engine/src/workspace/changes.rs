@@ -3,6 +3,8 @@
 //! Before the agent starts, the identity of every file is noted. Its content is kept only where no layer of the suite
 //! has it: a workspace is not copied twice to be compared once.
 //!
+//! Files and directories that were changed and changed back tell that an agent has worked.
+//!
 //! A workspace that is mounted is looked at like a copy: what nobody has changed has the identity that it has in its layer.
 //!
 //! Afterwards one walk finds the differences, and reads what the diff will show. Nothing of a workspace is opened by
@@ -28,6 +30,8 @@ use crate::workspace::merged_layers::MergedLayers;
 #[derive(Debug, Default)]
 pub struct Snapshot {
     files: BTreeMap<PathBuf, Noted>,
+    /// The directories, with the times at which something was added to them or removed.
+    dirs: BTreeMap<PathBuf, (i64, u32)>,
     ignored: Ignored,
     taken: i128,
 }
@@ -39,6 +43,8 @@ pub struct Changes {
     pub seen: Vec<Change>,
     /// The number of changed files that `.gitignore` ignores, or that are git's own.
     pub ignored: usize,
+    /// Something was written, be it as before now.
+    pub is_touched: bool,
     /// Mount points. They are no work of the agent's that can be judged.
     pub mounts: Notes,
 }
@@ -89,8 +95,10 @@ impl Snapshot {
         fs_err::create_dir_all(store)?;
         let store = Arc::new(Dir::open_no_link(store)?);
         let mut files = BTreeMap::new();
+        let mut dirs = BTreeMap::from([(PathBuf::new(), root.meta().modified)]);
         walk(root, options, &mut |entry, meta| {
             if meta.is_dir() {
+                dirs.insert(entry.path.to_owned(), meta.modified);
                 return Ok(Visit::Continue);
             }
             let content = match meta.kind {
@@ -116,8 +124,21 @@ impl Snapshot {
         Ok(Snapshot {
             ignored: Ignored::read(root, files.keys().map(PathBuf::as_path))?,
             files,
+            dirs,
             taken: jiff::Timestamp::now().as_nanosecond(),
         })
+    }
+
+    /// Returns whether something was added to the workspace itself, or removed from it.
+    pub fn is_root_touched(&self, workspace: &Utf8Path) -> bool {
+        let root = Dir::open_no_link(workspace);
+        root.is_ok_and(|root| self.dirs.get(Path::new("")) != Some(&root.meta().modified))
+    }
+
+    /// Returns the bytes of all files, and the number of files and directories.
+    pub fn size(&self) -> [u64; 2] {
+        let bytes = self.files.values().map(|noted| noted.version.size);
+        [bytes.sum(), (self.files.len() + self.dirs.len()) as u64]
     }
 
     /// Returns whether nobody has touched a file since the snapshot: its identity is the same.
@@ -185,11 +206,14 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn look_at(&mut self, entry: &Entry<'_>, meta: &Meta) -> Result<Visit, TreeError> {
         if meta.is_dir() {
+            let known = self.snapshot.dirs.get(entry.path);
+            self.changes.is_touched |= known != Some(&meta.modified);
             return Ok(Visit::Continue);
         }
         let known = self.snapshot.files.get_key_value(entry.path);
         self.present.extend(known.map(|(path, _)| path.as_path()));
         let noted = known.map(|(_, noted)| noted);
+        self.changes.is_touched |= !noted.is_some_and(|noted| noted.has_same_time(meta));
         if let Some(noted) = noted
             && noted.is_same(entry, meta, self.snapshot.taken, self.options)?
         {

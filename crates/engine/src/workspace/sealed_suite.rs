@@ -16,11 +16,16 @@
 //! | the files directly in the suite's directory | always, unless one is larger than that |
 //!
 //! An agent is the same user and could find the copy. So the identity of each file is noted, and compared before each use.
+//! What was changed is restored from an archive that no directory has: otherwise one agent could void all trials of its run, and
+//! its own. An agent of the suite is started from a copy of its own ([`SealedSuite::of_programs`]), which has no tests beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Seek};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::normal;
@@ -29,9 +34,10 @@ use terca_core::text::mask::Mask;
 use thiserror::Error;
 
 use crate::tree;
-use crate::tree::archive::Packer;
+use crate::tree::archive::{Packer, unpack};
 use crate::tree::{Dir, Limits, Options, TreeError, Visit, identity};
 use crate::workspace::base_layers::BaseLayers;
+use crate::workspace::own_dirs::{secret_dir, secret_name};
 use crate::workspace::suite_inputs::Inputs;
 use crate::workspace::tree_hash::TreeHashes;
 
@@ -46,13 +52,16 @@ const MOST_LINKS: u64 = 200_000;
 /// A directory that is never copied: earlier runs are no input of this one.
 const NOT_COPIED: &str = ".terca";
 
-/// A sealed file that is not what it was.
+/// A sealed file that is not what it was, and cannot be restored.
 #[derive(Debug, Error)]
 #[error(
-    "the sealed copy of {0} was changed during the run, so the run cannot use it; look for a program that writes to \
-     Terca's work directory"
+    "the sealed copy of {path} was changed during the run, so the run cannot use it ({reason}); look for a program that \
+     writes to Terca's work directory"
 )]
-pub struct SealBroken(Utf8PathBuf);
+pub struct SealBroken {
+    path: Utf8PathBuf,
+    reason: io::Error,
+}
 
 /// A sealed copy of the suite's files.
 #[derive(Debug)]
@@ -65,12 +74,22 @@ pub struct SealedSuite {
     /// The seals that commands may rely on without naming a file, and the directory of the eval that one is for alone.
     surroundings: Vec<(Utf8PathBuf, Option<Utf8PathBuf>)>,
     hashes: TreeHashes,
+    /// The same files once more.
+    spare: Option<Spare>,
+}
+
+/// An archive of everything that is sealed, in a file that has no name.
+#[derive(Debug)]
+struct Spare {
+    archive: File,
+    /// The paths that were restored from it so far.
+    restored: Mutex<Vec<Utf8PathBuf>>,
 }
 
 /// The seal of a file or tree.
 #[derive(Debug)]
 struct Seal {
-    identity: String,
+    identity: Mutex<String>,
     /// The place of a tree that all runs share.
     shared: Option<Utf8PathBuf>,
 }
@@ -84,13 +103,7 @@ impl SealedSuite {
         inputs: &Inputs,
         layers: &BaseLayers,
     ) -> Result<Self, TreeError> {
-        let mut sealed = SealedSuite {
-            root,
-            suite_dir: suite_dir.to_owned(),
-            seals: BTreeMap::new(),
-            surroundings: Vec::new(),
-            hashes: TreeHashes::default(),
-        };
+        let mut sealed = SealedSuite::empty(root, suite_dir);
         let mut around: BTreeMap<Utf8PathBuf, bool> = BTreeMap::new();
         for script in &inputs.scripts {
             let dir = script.parent().unwrap_or(script);
@@ -125,12 +138,59 @@ impl SealedSuite {
             sealed.surroundings.extend(found);
         }
         sealed.link_the_rest()?;
+        sealed.put_aside()?;
         Ok(sealed)
+    }
+
+    /// Copies the programs of agents and what is around them into an empty directory: an agent finds the path that it is started
+    /// from. `None` if no agent of the run is in the suite. Evals beside a program stay out.
+    pub fn of_programs(
+        new_dir: impl FnOnce() -> io::Result<Utf8PathBuf>,
+        suite_dir: &Utf8Path,
+        inputs: &Inputs,
+    ) -> Result<Option<Self>, TreeError> {
+        let dirs = inputs.programs.iter().filter_map(|path| path.parent());
+        let dirs: BTreeSet<&Utf8Path> = dirs.filter(|dir| dir.starts_with(suite_dir)).collect();
+        if dirs.is_empty() {
+            return Ok(None);
+        }
+        let mut sealed = SealedSuite::empty(new_dir()?, suite_dir);
+        for dir in dirs {
+            let is_above = |eval: &Utf8PathBuf| eval.starts_with(dir);
+            if dir == suite_dir || inputs.eval_dirs.iter().any(is_above) {
+                sealed.seal_files_of(dir)?;
+            } else {
+                sealed.seal_surroundings(dir)?;
+            }
+        }
+        sealed.link_the_rest()?;
+        sealed.put_aside()?;
+        Ok(Some(sealed))
+    }
+
+    fn empty(root: Utf8PathBuf, suite_dir: &Utf8Path) -> Self {
+        SealedSuite {
+            root,
+            suite_dir: suite_dir.to_owned(),
+            seals: BTreeMap::new(),
+            surroundings: Vec::new(),
+            hashes: TreeHashes::default(),
+            spare: None,
+        }
     }
 
     /// Puts all sealed files into an archive, each at its own path.
     pub fn pack(&self, packer: &mut Packer<impl io::Write>) -> io::Result<()> {
-        for path in self.seals.keys() {
+        self.pack_some(packer, |_| true)
+    }
+
+    fn pack_some(
+        &self,
+        packer: &mut Packer<impl io::Write>,
+        is_wanted: impl Fn(&Seal) -> bool,
+    ) -> io::Result<()> {
+        let wanted = self.seals.iter().filter(|(_, seal)| is_wanted(seal));
+        for (path, _) in wanted {
             let place = self.place_or_original(path);
             let at = path.strip_prefix("/").unwrap_or(path);
             if place.is_dir() {
@@ -171,18 +231,18 @@ impl SealedSuite {
     }
 
     /// Returns a command with the sealed copies of the suite's files that it names by absolute paths.
-    pub fn command(&self, command: &str) -> String {
+    pub fn command(&self, command: &str) -> Result<String, SealBroken> {
         let mut sealed = command.to_owned();
         for word in words(command) {
             let path = Utf8Path::new(word);
             if path.starts_with(&self.suite_dir) && self.seal_of(path).is_some() {
-                sealed = sealed.replace(word, self.place_or_original(path).as_str());
+                sealed = sealed.replace(word, self.open(path)?.as_str());
             }
         }
-        sealed
+        Ok(sealed)
     }
 
-    /// Returns the sealed copy of a file or tree, unless somebody has changed it.
+    /// Returns the sealed copy of a file or tree. One that somebody has changed is restored.
     pub fn open(&self, path: &Utf8Path) -> Result<Utf8PathBuf, SealBroken> {
         if let Some(sealed) = self.seal_of(path) {
             self.check(sealed)?;
@@ -200,7 +260,7 @@ impl SealedSuite {
         }
     }
 
-    /// Checks the files that commands of an eval may use without naming them.
+    /// Checks the files that commands of an eval may use without naming them. Those that somebody has changed are restored.
     pub fn check_surroundings(&self, eval_dir: &Utf8Path) -> Result<(), SealBroken> {
         for (path, eval) in &self.surroundings {
             if eval.as_deref().is_none_or(|eval| eval == eval_dir) {
@@ -265,13 +325,108 @@ impl SealedSuite {
         above.find(|above| self.seals.contains_key(*above))
     }
 
-    fn check(&self, path: &Utf8Path) -> Result<(), SealBroken> {
+    /// Returns the number of times that something was restored.
+    pub fn times_restored(&self) -> usize {
+        (self.spare.as_ref()).map_or(0, |spare| locked(&spare.restored).len())
+    }
+
+    /// Returns the paths that were restored since then.
+    pub fn restored_since(&self, times: usize) -> BTreeSet<Utf8PathBuf> {
+        let Some(spare) = &self.spare else {
+            return BTreeSet::new();
+        };
+        locked(&spare.restored)
+            .iter()
+            .skip(times)
+            .cloned()
+            .collect()
+    }
+
+    /// Returns whether a sealed path is what it was.
+    fn is_whole(&self, path: &Utf8Path, seal: &Seal) -> bool {
         let now = identity(self.place_or_original(path)).ok();
-        let sealed = self.seals.get(path).map(|seal| &seal.identity);
-        if now.is_some() && now.as_ref() == sealed {
+        now.is_some_and(|now| now == *locked(&seal.identity))
+    }
+
+    fn check(&self, path: &Utf8Path) -> Result<(), SealBroken> {
+        let Some(seal) = self.seals.get(path) else {
+            return Ok(());
+        };
+        if self.is_whole(path, seal) {
             return Ok(());
         }
-        Err(SealBroken(path.to_owned()))
+        self.restore(path, seal).map_err(|reason| SealBroken {
+            path: path.to_owned(),
+            reason,
+        })
+    }
+
+    /// Puts everything that is sealed into an archive without a name, so that nobody else can open it. Trees that all runs
+    /// share are not in it.
+    fn put_aside(&mut self) -> io::Result<()> {
+        let path = self.root.with_file_name(secret_name()?);
+        let mut options = OpenOptions::new();
+        let archive = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        fs_err::remove_file(&path)?;
+        let mut packer = Packer::new(io::BufWriter::new(archive), u64::MAX);
+        self.pack_some(&mut packer, |seal| seal.shared.is_none())?;
+        let archive = packer.finish()?.0.into_inner();
+        self.spare = Some(Spare {
+            archive: archive.map_err(io::IntoInnerError::into_error)?,
+            restored: Mutex::default(),
+        });
+        Ok(())
+    }
+
+    /// Restores a sealed path from the archive, one at a time: others may have found the same.
+    fn restore(&self, path: &Utf8Path, seal: &Seal) -> io::Result<()> {
+        let spare = self.spare.as_ref().filter(|_| seal.shared.is_none());
+        let spare = spare.ok_or_else(|| io::Error::other("there is no other copy of it"))?;
+        let mut restored = locked(&spare.restored);
+        if self.is_whole(path, seal) {
+            return Ok(());
+        }
+        self.open_way_to(path)?;
+        let unpacked = secret_dir(self.root.parent().unwrap_or(&self.root))?;
+        (&spare.archive).rewind()?;
+        unpack(&spare.archive, &Dir::open(&unpacked)?)?;
+        let place = self.place(path);
+        let removed = tree::remove(&place, &Options::default())?;
+        removed.into_result(place.as_std_path())?;
+        fs_err::rename(
+            unpacked.join(path.strip_prefix("/").unwrap_or(path)),
+            &place,
+        )?;
+        *locked(&seal.identity) = identity(&place)?;
+        restored.push(path.to_owned());
+        let _left = tree::remove(&unpacked, &Options::default())?;
+        Ok(())
+    }
+
+    /// Makes the directories above a sealed path what they were: directories that their owner can use.
+    fn open_way_to(&self, path: &Utf8Path) -> io::Result<()> {
+        let place = self.place(path);
+        let above: Vec<&Utf8Path> = place.ancestors().skip(1).collect();
+        let own = above.into_iter().rev();
+        for dir in own.filter(|dir| dir.starts_with(&self.root)) {
+            match dir.symlink_metadata() {
+                Ok(meta) if meta.is_dir() => {
+                    let mode = meta.permissions().mode() | 0o700;
+                    std::fs::set_permissions(dir, Permissions::from_mode(mode))?;
+                }
+                found => {
+                    if found.is_ok() {
+                        fs_err::remove_file(dir)?;
+                    }
+                    fs_err::create_dir(dir)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Copies a file or tree.
@@ -307,7 +462,7 @@ impl SealedSuite {
         place: &Utf8Path,
         shared: Option<Utf8PathBuf>,
     ) -> Result<(), TreeError> {
-        let identity = identity(place)?;
+        let identity = Mutex::new(identity(place)?);
         let seal = Seal { identity, shared };
         self.seals.insert(path.to_owned(), seal);
         Ok(())
@@ -405,6 +560,11 @@ impl SealedSuite {
     }
 }
 
+/// Waits for the others that use it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Returns the options for looking whether a directory is small enough.
 fn around() -> Options<'static> {
     Options {
@@ -462,6 +622,7 @@ mod tests {
                 scripts: paths(scripts),
                 eval_dirs: paths(eval_dirs),
                 layers: paths(named),
+                ..Inputs::default()
             };
             let copy = self.path("copy");
             fs_err::create_dir(&copy).unwrap();
@@ -530,9 +691,19 @@ mod tests {
     }
 
     #[test]
-    fn every_change_of_the_copy_is_noticed() {
+    fn every_change_of_the_copy_is_undone() {
         type Change = fn(&Utf8Path);
-        let changes: [(&str, Change); 4] = [
+        let changes: [(&str, Change); 7] = [
+            ("suite/a/_tests", |dir| {
+                set_mode(&dir.join("check.sh"), 0);
+            }),
+            ("suite/a/_tests", |dir| set_mode(dir, 0)),
+            ("suite/a/_tests", |dir| {
+                let root = dir.ancestors().find(|dir| dir.ends_with("copy")).unwrap();
+                let moved = dir.with_file_name("moved");
+                fs_err::rename(dir, moved).unwrap();
+                set_mode(root, 0o500);
+            }),
             ("suite/a/_tests", |dir| {
                 fs_err::write(dir.join("check.sh"), "exit 00").unwrap();
             }),
@@ -560,13 +731,27 @@ mod tests {
             } else {
                 tests
             };
+            let whole = sealed.hash(&suite.path("suite/a/_tests"));
             change(&dir);
-            let error = sealed.check_surroundings(&eval).unwrap_err();
+            sealed.check_surroundings(&eval).unwrap();
+            assert_eq!(sealed.times_restored(), 1, "{path}");
             assert!(
-                error.to_string().contains(suite.path("suite").as_str()),
-                "{error}"
+                sealed
+                    .restored_since(0)
+                    .iter()
+                    .all(|found| found.starts_with(suite.path("suite")))
             );
+            sealed.check_surroundings(&eval).unwrap();
+            assert_eq!(sealed.times_restored(), 1, "once is enough");
+            let tests = sealed.open(&suite.path("suite/a/_tests")).unwrap();
+            assert_eq!(TreeHashes::default().get(&tests), whole);
+            let yaml = sealed.open(&suite.path("suite/terca.yaml")).unwrap();
+            assert_eq!(fs_err::read_to_string(yaml).unwrap(), "x");
         }
+    }
+
+    fn set_mode(path: &Utf8Path, mode: u32) {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
 
     #[test]
@@ -584,7 +769,7 @@ mod tests {
             suite.path("suite/terca.yaml"),
             suite.path("other/y")
         );
-        let sealed_command = sealed.command(&command);
+        let sealed_command = sealed.command(&command).unwrap();
         assert!(
             sealed_command.contains("/copy/")
                 && sealed_command.ends_with(&format!("'{}'", suite.path("other/y"))),

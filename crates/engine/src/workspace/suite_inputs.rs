@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use terca_core::config::normal;
-use terca_core::plan::fingerprint::Fingerprinter;
+use terca_core::plan::fingerprint::{Fingerprinter, words};
 use terca_core::plan::{Layer, Plan};
 use terca_core::text::mask::Mask;
 
@@ -16,6 +16,8 @@ pub struct Inputs {
     pub(super) named: BTreeSet<Utf8PathBuf>,
     /// Files that commands name.
     pub(super) scripts: BTreeSet<Utf8PathBuf>,
+    /// Those of them that agents are started with.
+    pub(super) programs: BTreeSet<Utf8PathBuf>,
     /// The directories of evals.
     pub(super) eval_dirs: BTreeSet<Utf8PathBuf>,
     /// Those of the trees that workspaces start from.
@@ -46,8 +48,7 @@ impl Inputs {
         let mut inputs = Inputs {
             named: named.into_inner(),
             scripts: scripts.into_inner(),
-            eval_dirs: BTreeSet::new(),
-            layers: BTreeSet::new(),
+            ..Inputs::default()
         };
         for trial in &plan.trials {
             let eval = &trial.case.eval;
@@ -56,6 +57,16 @@ impl Inputs {
             inputs.eval_dirs.insert(eval.dir.clone());
             let layers = Layer::directories(&trial.case.layers).into_iter();
             inputs.layers.extend(layers.map(Utf8Path::to_owned));
+        }
+        for case in plan.cases() {
+            let judges = case.judges().map(|(_, asked)| case.judge(asked));
+            for agent in judges.chain([&case.variant.agent]) {
+                let words = words(agent.command.as_deref().unwrap_or_default());
+                let paths = words.map(|word| normal(Utf8Path::new(word)));
+                inputs
+                    .programs
+                    .extend(paths.filter(|path| inputs.scripts.contains(path)));
+            }
         }
         inputs
     }

@@ -347,6 +347,16 @@ impl TrialDirs {
         })
     }
 
+    /// Returns the directories with everything that the agent has written, and no copy of it.
+    pub fn places_of_agent(&self) -> Vec<Utf8PathBuf> {
+        let work = match self.left.exists() {
+            true => &self.left,
+            false => &self.root,
+        };
+        let asides = self.asides.iter().cloned();
+        asides.chain(self.changes()).chain([work.clone()]).collect()
+    }
+
     /// Unmounts the workspace, so that its changes can be moved.
     pub fn unmount(&mut self) -> io::Result<()> {
         self.overlay.as_mut().map_or(Ok(()), Overlay::unmount)
@@ -354,7 +364,9 @@ impl TrialDirs {
 
     /// Removes the directories, and returns a line for each thing that could not be removed.
     pub fn remove(&mut self) -> Vec<String> {
-        self.is_removed = true;
+        if std::mem::replace(&mut self.is_removed, true) {
+            return Vec::new();
+        }
         let mounted = self.overlay.take().map(|mut overlay| overlay.remove());
         let mut left = remove_and_tell(&self.root);
         left.extend(mounted.unwrap_or_default());

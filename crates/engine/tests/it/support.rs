@@ -92,6 +92,7 @@ impl Suite {
                 &base_layers,
             )
             .unwrap(),
+            programs: None,
             work,
             mask: Mask::new(plan.secrets.iter().cloned()),
             host: Host::new(variables.map(|(name, value)| (name.into(), value)).into()),

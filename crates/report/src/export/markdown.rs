@@ -139,14 +139,17 @@ fn table(results: &Results, names: &Names) -> String {
         let cells = variants.iter().map(|variant| metric.text(&variant.figures));
         text += &row([title].into_iter().chain(cells));
     }
-    for (title, shares) in metrics::reliability(variants.iter().map(|variant| &variant.figures)) {
+    for (title, shares) in metrics::further_shares(variants.iter().map(|variant| &variant.figures))
+    {
         let title = format!("**{}**", escaped(&title));
-        text += &row([title].into_iter().chain(shares.into_iter().map(percent)));
+        let shares = shares.into_iter();
+        let shares = shares.map(|share| share.map_or_else(|| UNKNOWN.to_owned(), percent));
+        text += &row([title].into_iter().chain(shares));
     }
     text + "\n"
 }
 
-/// `✅ 4/4`, `🟡 2/4 · 0.62`, `❌ 0/3 · 0.00 · 1 error`.
+/// `✅ 4/4 · 1 retried`, `🟡 2/4 · 0.62`, `❌ 0/3 · 0.00 · 1 error`.
 fn cell(figures: &Figures) -> String {
     let errors = (figures.errors > 0).then(|| prose::count(figures.errors, "error"));
     let unfinished = (figures.unfinished > 0).then(|| format!("{} not run", figures.unfinished));
@@ -162,8 +165,8 @@ fn cell(figures: &Figures) -> String {
             ))
         }
     };
-    prose::joined([told, errors, unfinished].into_iter().flatten(), " · ")
-        .replacen("⚠️ · ", "⚠️ ", 1)
+    let notes = [told, metrics::retried(figures), errors, unfinished];
+    prose::joined(notes.into_iter().flatten(), " · ").replacen("⚠️ · ", "⚠️ ", 1)
 }
 
 /// The texts of the suite about itself, folded.

@@ -10,7 +10,7 @@ use terca_core::text::prose;
 
 use super::matrix::Matrix;
 use super::pair::Cells;
-use super::text::section;
+use super::text::{or_dash, section};
 use crate::groups::grouped;
 use crate::metrics;
 
@@ -134,10 +134,10 @@ fn totals(summary: &Summary, numbers: &[usize]) -> Markup {
                 td class=(class(total)) { span { (figures(total, None)) } }
             }
         }
-        @for (title, shares) in metrics::reliability(summary.variants.iter().map(|variant| &variant.figures)) {
+        @for (title, shares) in metrics::further_shares(summary.variants.iter().map(|variant| &variant.figures)) {
             tr {
                 th scope="row" { (title) }
-                @for number in numbers { td { span { (percent(shares[*number])) } } }
+                @for number in numbers { td { span { (or_dash(shares[*number].map(percent))) } } }
             }
         }
     }
@@ -160,6 +160,7 @@ fn figures(figures: &Figures, difference: Option<f64>) -> Markup {
         }
         @if let Some(score) = telling_score(figures) { small { "score " (wording::score(score)) } }
         @if figures.errors > 0 { small.trouble { "+" (prose::count(figures.errors, "error")) } }
+        @if let Some(retried) = metrics::retried(figures) { small.trouble { (retried) } }
     }
 }
 

@@ -20,6 +20,7 @@ pub fn footer(results: &Results, here: Context<'_>) -> Answer {
     lines.extend(metrics::spent_on(results).map(|spent| plain(&format!("spent: {spent}"))));
     lines.extend(replayed(results));
     lines.extend(errors(results));
+    lines.extend(retried(results));
     lines.extend(stopped(results).iter().map(|said| {
         let next = format!("{said}; `{} resume --errors` runs them", here.terca);
         styled(Role::Trouble, WARNING).plain(&next)
@@ -99,6 +100,15 @@ fn errors(results: &Results) -> Option<StyledLine> {
     let trials = prose::count(number, "trial");
     let failures = if number == 1 { "a failure" } else { "failures" };
     let said = format!("{trials} ended in an error: not judged, and not counted as {failures}");
+    (number > 0).then(|| styled(Role::Trouble, WARNING).plain(&said))
+}
+
+fn retried(results: &Results) -> Option<StyledLine> {
+    let variants = results.summary.variants.iter();
+    let number: usize = variants.map(|variant| variant.figures.retried).sum();
+    let trials = prose::count(number, "trial");
+    let were = if number == 1 { "was" } else { "were" };
+    let said = format!("{trials} {were} judged at a later attempt, after an error");
     (number > 0).then(|| styled(Role::Trouble, WARNING).plain(&said))
 }
 

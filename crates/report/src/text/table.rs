@@ -89,11 +89,12 @@ fn figures_of_evals(results: &Results, variant: &VariantSummary) -> Vec<StyledLi
     grid.rule();
     grid.row(totals_row("all evals", &variant.figures));
     let mut lines = grid.lines();
-    let reliability = metrics::reliability([&variant.figures].into_iter());
-    let told: Vec<String> = reliability
-        .iter()
-        .map(|(title, shares)| format!("{title} {}", percent(shares[0])))
-        .collect();
+    let further = metrics::further_shares([&variant.figures].into_iter());
+    let told = further.iter().filter_map(|(title, shares)| {
+        let share = percent(shares.first().copied().flatten()?);
+        Some(format!("{title} {share}"))
+    });
+    let told: Vec<String> = told.collect();
     if !told.is_empty() {
         lines.push(dim(&told.join(", ")));
     }
@@ -122,7 +123,7 @@ fn matrix(results: &Results, columns: usize) -> Grid {
     let summary = &results.summary;
     let evals = metrics::evals(summary);
     let names = Names::of_results(results);
-    let reliability = metrics::reliability(summary.variants.iter().map(|variant| &variant.figures));
+    let further = metrics::further_shares(summary.variants.iter().map(|variant| &variant.figures));
     let titles: Vec<Vec<String>> = summary
         .variants
         .iter()
@@ -141,7 +142,7 @@ fn matrix(results: &Results, columns: usize) -> Grid {
         body.extend(cells(summary, &evals, variant));
         let overall = METRICS.iter();
         let overall = overall.map(|metric| metrics::figure(metric, &variant.figures));
-        let shares = reliability
+        let shares = further
             .iter()
             .map(|(_, shares)| metrics::share(shares[index]));
         body.extend(overall.chain(shares).map(without_note));
@@ -149,7 +150,7 @@ fn matrix(results: &Results, columns: usize) -> Grid {
     }
     let label_width = label_width(&evals, columns);
     let overall = METRICS.iter().map(|metric| metric.title);
-    let overall = overall.chain(reliability.iter().map(|(title, _)| title.as_str()));
+    let overall = overall.chain(further.iter().map(|(title, _)| title.as_str()));
     let labels = iter::repeat_n("", height).chain(evals.iter().copied());
     for (index, label) in labels.chain(overall).enumerate() {
         if index == height + evals.len() {

@@ -57,6 +57,24 @@ fn a_command_gives_a_score() {
             0.0,
             "still running after 0.3s: begun",
         ),
+        (
+            "commandScore: echo good",
+            0.0,
+            "it gave no score, which counts as 0: the last line of its output is \"good\", not a number from 0 to 1",
+        ),
+        ("commandScore: 'true'", 0.0, "nothing on standard output"),
+        (
+            "commandScore: echo 0.5 >&2", 0.0, "nothing on standard output",
+        ),
+        ("commandScore: echo 7", 0.0, "7 is not from 0 to 1"),
+        (
+            "commandScore: echo 1.0; echo broken >&2; exit 2",
+            0.0,
+            "it gave no score, which counts as 0: exit status 2: broken",
+        ),
+        (
+            "commandScore: kill -9 $$", 0.0, "which counts as 0: killed by SIGKILL",
+        ),
     ];
     let project = project()
         .agent("echo 0 > score.txt")
@@ -64,7 +82,7 @@ fn a_command_gives_a_score() {
     project.terca(&[]).expect_status(1);
     check(&project.only_trial(), &rows);
     assert_eq!(project.only_trial()["status"], "partial");
-    assert!((project.only_trial()["score"].as_f64().unwrap() - 2.5 / 6.0).abs() < 1e-9);
+    assert!((project.only_trial()["score"].as_f64().unwrap() - 2.5 / 12.0).abs() < 1e-9);
     let log = project.trial_file("run.log");
     assert!(
         log.contains("checking") && log.contains("noise"),
@@ -88,22 +106,6 @@ fn eval_of(rows: &[(&str, f64, &str)]) -> String {
 #[test]
 fn a_test_that_cannot_tell_is_an_error_and_no_zero() {
     for (test, words) in [
-        (
-            "commandScore: echo good",
-            "test `t`: it gave no score: the last line of its output is \"good\", not a number from 0 to 1",
-        ),
-        ("commandScore: 'true'", "nothing on standard output"),
-        ("commandScore: echo 0.5 >&2", "nothing on standard output"),
-        (
-            "commandScore: echo 7", "the score 7, which is not from 0 to 1",
-        ),
-        (
-            "commandScore: echo 1.0; echo broken >&2; exit 2",
-            "it gave no score: exit status 2: broken",
-        ),
-        (
-            "commandScore: kill -9 $$", "it gave no score: killed by SIGKILL",
-        ),
         (
             "commandScore: no-such-program-xyz", "`no-such-program-xyz` is not installed",
         ),

@@ -148,7 +148,7 @@ fn a_test_that_cannot_tell_keeps_the_results_of_the_others() {
         "echo x > a.txt",
         "tests:
   - {name: before, fileExists: a.txt}
-  - {name: unknown, commandScore: echo nonsense}
+  - {name: unknown, commandSuccess: no-such-program-xyz}
   - {name: missing, fileExists: b.txt}
   - {name: tokens, budget: {maxTokens: 5}}
   - {name: after, commandSuccess: 'true'}

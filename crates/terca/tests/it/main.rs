@@ -111,6 +111,7 @@ mod uncommented;
 mod validate;
 mod verdict_settings;
 mod view;
+mod voided;
 mod wire;
 mod worker_faults;
 mod worker_pools;

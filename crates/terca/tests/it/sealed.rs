@@ -111,26 +111,52 @@ fn nothing_is_said_of_a_suite_that_stays_as_it_is() {
     assert!(!outcome.stderr.contains("changed"), "{}", outcome.stderr);
 }
 
+/// The agent is the same user: it can look for the copy. No trial is judged by tests that it wrote, and none is void.
 #[test]
-fn a_sealed_copy_that_an_agent_finds_and_changes_is_noticed() {
-    // The agent is the same user: it can look for the copy. No trial is judged by tests that it wrote.
-    let edit = "chmod u+rwx ..; chmod u+rwx ../..; find ../.. -name check.sh -path '*_tests*' | while read file; do echo 'exit 0' > $file; done";
-    let project = edited_while_it_runs(edit, "")
+fn a_sealed_copy_that_an_agent_finds_and_changes_is_restored() {
+    let find =
+        "chmod u+rwx ..; chmod u+rwx ../..; found() { find ../.. -path '*_tests*' \"$@\"; }\n";
+    for edit in [
+        "found -name check.sh | while read file; do echo 'exit 0' > $file; done",
+        "found -name check.sh -exec rm {} \\;",
+        "found -name check.sh -exec chmod 0 {} \\;",
+        "found -name _tests -prune -exec chmod 0 {} \\;",
+        "found -name _tests -prune -exec mv {} {}.moved \\;",
+    ] {
+        let project = edited_while_it_runs(&format!("{find}{edit}"), "")
+            .file(
+                "fib/eval.terca.yaml",
+                "prompt: go\ntests: [{commandSuccess: sh check.sh}]\n",
+            )
+            .file("fib/_tests/check.sh", "test -f done.txt && exit 4\n");
+        let outcome = project.terca(&["--format", "plain", "--retries", "0", "-c", "1"]);
+        let results = project.results();
+        assert_eq!(results["summary"]["failed"], 3, "{edit}: {outcome:?}");
+        let trial = &results["trials"][0];
+        let told = trial["notes"].to_string();
+        assert!(
+            told.contains("the sealed copy of") && told.contains("was restored"),
+            "{edit}: {trial:#}"
+        );
+        assert!(
+            trial["tests"].to_string().contains("exit status 4"),
+            "{edit}: {trial:#}"
+        );
+    }
+}
+
+#[test]
+fn an_agent_is_not_started_from_the_copy_with_the_tests() {
+    let project = edited_while_it_runs("echo \"$0\" > place.txt", "")
         .file(
             "fib/eval.terca.yaml",
-            "prompt: go\ntests: [{commandSuccess: sh check.sh}]\n",
+            "prompt: go\ntests:\n\
+             - commandSuccess: '! grep -qF \"$TERCA_SUITE_DIR/\" place.txt'\n\
+             - commandSuccess: '[ $(readlink -f \"$(dirname \"$(cat place.txt)\")\"/fib/_tests) != $(readlink -f \"$TERCA_SUITE_DIR\"/fib/_tests) ]'\n",
         )
-        .file("fib/_tests/check.sh", "exit 1\n");
+        .file("fib/_tests/check.sh", "exit 0\n");
     let outcome = project.terca(&["--format", "plain", "--retries", "0"]);
-    let results = project.results();
-    assert_eq!(results["summary"]["passed"], 0, "{outcome:?}");
-    let error = results["trials"][0]["error"]["message"]
-        .as_str()
-        .unwrap_or_default();
-    assert!(
-        error.contains("the sealed copy of") && error.contains("was changed"),
-        "{results:#}"
-    );
+    assert_eq!(passed(&project), (3, 0), "{outcome:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod mine;
 pub(crate) mod network;
+mod voided;
 mod workers;
 
 use std::os::unix::fs::PermissionsExt;

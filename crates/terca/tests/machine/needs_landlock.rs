@@ -339,6 +339,41 @@ fn limits_and_signals_are_as_without_it() {
     assert!(project.processes().is_empty());
 }
 
+/// Landlock has no rule for `chmod`. An agent finds the path that it is started from, those above its trial, and those that
+/// have the same names everywhere.
+#[test]
+#[ignore = "needs landlock"]
+fn an_agent_that_takes_rights_away_voids_no_trial() {
+    for target in [
+        "\"$(dirname \"$0\")\"", "\"$0\"", "..", "../..", "../../..", "$SUITE", "$SUITE/.terca",
+        "$SUITE/.terca/runs", "$RUN", "$RUN/fib", "$RUN/fib/*.01 $RUN/fib/e.default.01",
+        "$RUN/fib/e.default.01/artifacts",
+    ] {
+        for sandbox in ["landlock", "none"] {
+            let agent = format!(
+                "RUN=$SUITE/.terca/runs/$(date -u +%F)-001\nchmod 0 {target} 2>/dev/null\ntouch done\n"
+            );
+            let project = project().executable("agents/x.sh", &format!("#!/bin/sh\n{agent}"));
+            let suite = project.dir();
+            let yaml = format!(
+                "env: {{SUITE: '{suite}'}}\nrepetitions: 3\nconcurrency: 1\n\
+                 environments: [{{name: e, agent: {{name: command, command: ./agents/x.sh}}}}]\n"
+            );
+            let project = project.file("terca.yaml", yaml);
+            let project = project.file("fib/_tests/check.sh", "test -e done\n").file(
+                "fib/eval.terca.yaml",
+                "prompt: go\ntests: [{commandSuccess: sh check.sh}]\n",
+            );
+            let args = ["run", "--sandbox", sandbox, "--retries", "0"];
+            let mut command = project.command_without_privileges(&args);
+            let outcome: Outcome = command.output().unwrap().into();
+            assert_eq!(outcome.status, 0, "{target} {sandbox}: {outcome:?}");
+            let passed = &project.results()["summary"]["passed"];
+            assert_eq!(passed, 3, "{target} {sandbox}: {outcome:?}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs landlock"]
 fn the_tap_of_an_mcp_server_works_by_its_rules() {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_zero;
 use super::pairs::Cell;
 use crate::run::outcome::{Status, TrialReport};
 use crate::stats::reliability::{pass_at_k, pass_hat_k, worth_telling};
@@ -22,10 +23,16 @@ pub struct Figures {
     pub passed: usize,
     /// The trials that could not be judged.
     pub errors: usize,
+    /// The trials that were judged at a later attempt, after one that ended in an error. Empty in a comparison.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retried: usize,
     /// Interrupted, or not run at all.
     pub unfinished: usize,
     /// The share of the judged trials that passed.
     pub pass_rate: Option<f64>,
+    /// The pass rate with errors as failures, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_rate_of_all: Option<f64>,
     /// Of a cell: Wilson's, over its trials. Of a variant: Student's, over its evals.
     pub pass_rate_interval: Option<Interval>,
     /// The mean score of the judged trials.
@@ -56,7 +63,7 @@ pub struct Reliability {
     pub k: usize,
     /// The chance that at least one of them passes.
     pub pass_at_k: f64,
-    /// The chance that all of them pass.
+    /// The chance that all of them pass, where an attempt that ended in an error did not.
     pub pass_hat_k: f64,
 }
 
@@ -71,15 +78,25 @@ impl Figures {
     pub(super) fn of_cell(cell: &Cell<'_>) -> Self {
         let trials: Vec<&TrialReport> = cell.reports().collect();
         let figures = Figures::of_trials(&trials);
-        let Figures { passed, judged, .. } = figures;
+        let Figures {
+            passed,
+            judged,
+            errors,
+            ..
+        } = figures;
+        // Nobody can tell whether an attempt that ended in an error would have passed. To say that all of k pass is a promise.
+        let attempts = judged + cell.attempts_without_result();
         let of_k = |k| {
             Some(Reliability {
                 k,
                 pass_at_k: pass_at_k(judged, passed, k)?,
-                pass_hat_k: pass_hat_k(judged, passed, k)?,
+                pass_hat_k: pass_hat_k(attempts, passed, k)?,
             })
         };
+        let of_all = (judged > 0).then(|| passed as f64 / (judged + errors) as f64);
         Figures {
+            retried: cell.retried(),
+            pass_rate_of_all: of_all.filter(|rate| figures.pass_rate != Some(*rate)),
             pass_rate_interval: wilson(passed, judged).ok(),
             reliability: worth_telling(judged).filter_map(of_k).collect(),
             ..figures
@@ -96,7 +113,15 @@ impl Figures {
         };
         let rates = of(|figures| figures.pass_rate);
         let scores = of(|figures| figures.mean_score);
+        let of_all = of(|figures| match figures.errors {
+            0 => figures.pass_rate,
+            _ => Some(figures.pass_rate_of_all.unwrap_or_default()),
+        });
+        let of_all =
+            mean(&of_all).filter(|rate| mean(&rates).is_some_and(|judged| judged != *rate));
         Figures {
+            retried: of_evals.iter().map(|figures| figures.retried).sum(),
+            pass_rate_of_all: of_all,
             reliability: mean_reliability(of_evals),
             ..Figures::of_arm(trials, &rates, &scores)
         }

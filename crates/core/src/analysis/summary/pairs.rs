@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::distinct::distinct;
 use crate::config::verdict::Measure;
-use crate::run::outcome::{Status, TrialReport};
+use crate::run::outcome::{Attempt, Status, TrialReport};
 use crate::run::state::{RunState, Trial};
 use crate::stats::permutation::Values;
 use crate::stats::sample::mean;
@@ -74,6 +74,27 @@ impl<'a> Cell<'a> {
         self.reports().filter(|trial| trial.status.is_judged())
     }
 
+    /// Returns how many were judged at a later attempt.
+    pub(super) fn retried(&self) -> usize {
+        let judged = self
+            .trials
+            .iter()
+            .filter(|trial| trial.report.status.is_judged());
+        judged
+            .filter(|trial| trial.earlier.iter().any(has_worked))
+            .count()
+    }
+
+    /// Returns the number of attempts in which the agent worked and which ended in an error.
+    pub(super) fn attempts_without_result(&self) -> usize {
+        let of_trial = |trial: &Trial| {
+            let last = (trial.report.status == Status::Error).then(|| Attempt::of(&trial.report));
+            let earlier = trial.earlier.iter().filter(|one| has_worked(one)).count();
+            earlier + usize::from(last.is_some_and(|last| has_worked(&last)))
+        };
+        self.trials.iter().map(|trial| of_trial(trial)).sum()
+    }
+
     /// Returns how many passed, and how many were judged.
     pub(super) fn tally(&self) -> Count {
         let passed = self.judged().filter(|trial| trial.status == Status::Passed);
@@ -82,6 +103,11 @@ impl<'a> Cell<'a> {
             trials: self.judged().count(),
         }
     }
+}
+
+/// Returns whether an agent came to an end in this attempt. One that lost its worker has none.
+fn has_worked(attempt: &Attempt) -> bool {
+    attempt.stats.duration_seconds.is_some()
 }
 
 /// The places in which two arms are compared.

@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::{Child, ChildStderr};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStderr, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use rustix::process::Pid;
 use terca_core::process::Exit;
 use thiserror::Error;
 
-use super::keeper::{self, NOT_REMOVED};
+use super::keeper::{self, KILLED, NOT_REMOVED};
 use super::launcher::{Container, Enclosure, Launcher, PATIENCE, pid_of};
 use super::protocol::{Ended, Job, Request, Response, Swept};
 use super::{os, passed_sockets};
@@ -74,6 +75,8 @@ pub struct Supervisor {
     launcher: Arc<Launcher>,
     /// `None` once it has ended.
     connection: Option<Connection>,
+    /// It has ended because it was killed, and not by itself.
+    was_killed: bool,
 }
 
 #[derive(Debug)]
@@ -114,6 +117,7 @@ impl Supervisor {
                 child,
                 keeper,
             }),
+            was_killed: false,
         }
     }
 
@@ -213,6 +217,7 @@ impl Supervisor {
         Supervisor {
             launcher: self.launcher.clone(),
             connection: self.connection.take(),
+            was_killed: false,
         }
     }
 
@@ -221,7 +226,8 @@ impl Supervisor {
     ///
     /// A command that kills or stops its supervisor has ended like any other, by a signal: everything below is gone. An agent
     /// must not be able to make an error of its trial, which would be tried again. That the kernel kills supervisors for
-    /// want of memory looks the same, and is judged the same.
+    /// want of memory looks the same, unless nothing inside of the enclosure can kill it. There, one that ends in another way
+    /// than by a kill was brought to it from inside: by other limits, which the agent may set.
     pub fn run(
         &mut self,
         job: &Job,
@@ -241,6 +247,7 @@ impl Supervisor {
             stopped,
             seconds: started.elapsed().as_secs_f64(),
             lost: true,
+            killed_from_outside: self.was_killed,
             ..Ended::without_process(0)
         })
     }
@@ -356,13 +363,20 @@ impl Supervisor {
     /// Kills a supervisor that is gone or of no use: nothing that it looked after may stay.
     fn give_up(&mut self, why: SuperviseError) -> SuperviseError {
         if let Some(mut connection) = self.connection.take() {
+            // What holds a sandbox tells how its first process ended, if it is left alone.
+            let is_over =
+                matches!(why, SuperviseError::Lost) && ends_in_time(&connection.child, PATIENCE);
             match &connection.keeper {
+                _ if is_over => {}
                 Some(keeper) => keeper.cut(),
                 None => {
                     let _ = connection.child.kill();
                 }
             }
-            connection.close(&self.launcher);
+            let status = connection.close(&self.launcher);
+            let is_kill =
+                |status: ExitStatus| status.signal() == Some(9) || status.code() == Some(KILLED);
+            self.was_killed = is_over && status.is_some_and(is_kill);
         }
         why
     }
@@ -370,7 +384,7 @@ impl Supervisor {
 
 impl Connection {
     /// Closes the socket, which ends everything, and waits for that.
-    fn close(self, launcher: &Launcher) {
+    fn close(self, launcher: &Launcher) -> Option<ExitStatus> {
         let Connection {
             socket,
             mut child,
@@ -389,7 +403,7 @@ impl Connection {
         let cleanly = status.as_ref().is_ok_and(std::process::ExitStatus::success);
         launcher.ended(&child, cleanly);
         if let Some(keeper) = keeper {
-            let code = status.ok().and_then(|status| status.code());
+            let code = status.as_ref().ok().and_then(ExitStatus::code);
             if code == Some(NOT_REMOVED) {
                 launcher.remains(last_words(keeper.errors));
             } else if !in_time {
@@ -399,6 +413,7 @@ impl Connection {
                 ));
             }
         }
+        status.ok()
     }
 }
 
@@ -473,6 +488,7 @@ impl Ended {
             seconds: 0.0,
             left_behind,
             lost: false,
+            killed_from_outside: false,
         }
     }
 }

@@ -17,6 +17,8 @@ use crate::process::own_process;
 pub const KEEPER: &str = "__keep-container";
 /// The exit status if the container could not be removed. The last line of errors says why.
 pub(super) const NOT_REMOVED: i32 = 3;
+/// The exit status of what holds a sandbox, if the sandbox's first process was killed (`128 + SIGKILL`).
+pub(super) const KILLED: i32 = 137;
 
 /// The time between two looks.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -50,7 +52,10 @@ pub fn keep() -> io::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     match container.remove(&mut client) {
-        Ok(()) => Ok(ExitCode::FAILURE),
+        Ok(()) => Ok(match exit.and_then(|exit| exit.code()) {
+            Some(KILLED) => ExitCode::from(KILLED as u8),
+            _ => ExitCode::FAILURE,
+        }),
         Err(why) => {
             let Container { program, name } = container;
             // To whoever started the keeper, which has nothing else to say it with.

@@ -104,4 +104,7 @@ pub struct Ended {
     /// known. Only Terca can say so.
     #[serde(skip)]
     pub lost: bool,
+    /// That supervisor was killed where nothing that it started can do it: from outside of its sandbox.
+    #[serde(skip)]
+    pub killed_from_outside: bool,
 }

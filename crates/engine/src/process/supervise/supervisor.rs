@@ -9,7 +9,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use rustix::process::{Pid, Signal as OsSignal, WaitOptions, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Resource, Signal as OsSignal, WaitOptions, getrlimit, kill_process, kill_process_group,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use terca_core::process::Exit;
 use terca_core::process::Signal;
@@ -105,10 +107,15 @@ fn run(job: &Job, socket: &mut Messages) -> Option<Response> {
     };
     let exit_watch = os::exit_watch(pid);
     let mut looks = Looks::begin();
+    let limit = getrlimit(Resource::Cpu);
     loop {
         watch.reap();
         if watch.is_over() {
             break;
+        }
+        // Whoever lowers this limit from inside wants the kernel to kill this process, which would look like a kill from outside.
+        if getrlimit(Resource::Cpu) != limit {
+            return None;
         }
         let has_request = !socket.buffer().is_empty()
             || wait(socket.get_ref(), exit_watch.as_ref(), clock.limit(), &watch);
@@ -147,6 +154,7 @@ fn run(job: &Job, socket: &mut Messages) -> Option<Response> {
         seconds,
         left_behind,
         lost: false,
+        killed_from_outside: false,
     }))
 }
 

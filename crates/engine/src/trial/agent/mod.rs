@@ -41,7 +41,7 @@ pub(super) fn run_agent(
     run.snapshot = Some(snapshot);
     run.is_keepable = work.is_keepable;
     run.is_breach = work.breach.is_some();
-    let checked = (work.check_gradable(&end)).and_then(|()| work.check_delivery(&end, run));
+    let checked = (work.check_gradable(&end, run)).and_then(|()| work.check_delivery(&end, run));
     let servers = end.reading.mcp_servers.iter();
     let tapped = servers.filter(|(_, server)| server.tap.is_some());
     let facts = AgentWork {
@@ -75,9 +75,12 @@ struct LeftWork {
 
 impl LeftWork {
     /// Returns an error if there is no work to grade.
-    fn check_gradable(&self, end: &AgentEnd) -> Result<(), StageError> {
+    fn check_gradable(&self, end: &AgentEnd, run: &TrialRun<'_>) -> Result<(), StageError> {
         if end.ended.stopped {
             return Err(StageError::Interrupted);
+        }
+        if run.is_killed_from_outside(&end.ended) && !end.ran_into_limit {
+            return Err(StageError::killed_from_outside());
         }
         // An agent that ends its supervisor or changes what the tests rest on is judged by its work, or by that: an
         // error would be tried again.
@@ -98,12 +101,42 @@ impl LeftWork {
             Ending::Crashed(_) | Ending::Failed(_) if end.ended.timed_out => Ok(()),
             // Nor is a limit of the suite: an agent that runs into it again and again gets no further attempts by it.
             Ending::Crashed(_) | Ending::Failed(_) if end.ran_into_limit => Ok(()),
-            // What it left is too much, which says nothing about trouble with a provider.
-            Ending::Crashed(_) if !self.is_keepable => Ok(()),
             Ending::Crashed(_) | Ending::Failed(_) if end.ended.lost => Ok(()),
-            Ending::Crashed(_) if !self.changes.are_none() => Ok(()),
+            Ending::Crashed(_) | Ending::Failed(_) if self.is_judged_crash(end, run) => Ok(()),
             Ending::Crashed(error) | Ending::Failed(error) => Err(StageError::Error(error.clone())),
         }
+    }
+
+    /// Returns whether the agent has crashed after some work. That is one of the ways to fail: an error would be a free attempt.
+    fn is_judged_crash(&self, end: &AgentEnd, run: &TrialRun<'_>) -> bool {
+        // What it left is too much, which says nothing about trouble with a provider.
+        let has_left_work = !self.changes.are_none() || !self.is_keepable;
+        match &end.reading.ending {
+            Ending::Completed => false,
+            Ending::Crashed(_) if has_left_work => true,
+            Ending::Crashed(error) | Ending::Failed(error) => {
+                let says_no_more = matches!(error.kind, ErrorKind::Agent | ErrorKind::AgentMissing);
+                says_no_more && (has_left_work || self.has_begun(end, run))
+            }
+        }
+    }
+
+    /// Returns whether the agent is known to have begun its work, be it that nothing is different now: a model answered, a tool
+    /// ran, something was changed and changed back, or it ran for long.
+    fn has_begun(&self, end: &AgentEnd, run: &TrialRun<'_>) -> bool {
+        let metered = end.wire.as_ref().filter(|wire| wire.requests > 0);
+        let has_answer = match metered {
+            Some(wire) => wire.answered > 0,
+            None => end.reading.conversation.has_begun(),
+        };
+        // Others tell their answers and their tools.
+        let is_silent = !run.spec.case.variant.agent.agent.profile().streams_events;
+        let usage = end.reading.usage;
+        let used = [usage.requests, usage.tool_calls, usage.output_tokens];
+        has_answer
+            || used.into_iter().flatten().any(|number| number > 0)
+            || is_silent && self.changes.is_touched
+            || end.ended.seconds >= LONG
     }
 
     /// Returns an error if rules or skills were in no request to a model, and the suite requires that they are.
@@ -134,6 +167,9 @@ impl LeftWork {
         Err(StageError::new(ErrorKind::Delivery, message))
     }
 }
+
+/// The seconds after which an agent has had its start behind it.
+const LONG: f64 = 60.0;
 
 /// Adds the end of an agent to the report.
 fn report_end(report: &mut TrialReport, end: AgentEnd, notes: Vec<String>, mask: &Mask) {
@@ -206,13 +242,13 @@ fn work(
             }
         }
     }
-    if end.ended.lost && !end.ended.stopped {
+    if end.ended.lost && !end.ended.stopped && !run.is_killed_from_outside(&end.ended) {
         notes.push(LOST.to_owned());
     }
     let mut work = left_work(run, snapshot, &leftovers, notes)?;
     let has_worked = !work.changes.are_none() || !work.is_keepable;
-    if let Ending::Crashed(error) = &reading.ending
-        && has_worked
+    if let Ending::Crashed(error) | Ending::Failed(error) = &end.reading.ending
+        && work.is_judged_crash(&end, run)
     {
         let note = format!("{}; its work until then was judged", error.message);
         work.notes.push(note);
@@ -224,8 +260,8 @@ fn work(
     }
     work.service_fault = end.time_limit.and_then(|limit| match &end.wire_end {
         None => {
-            let completed = reading.ending == Ending::Completed;
-            let conversation = &reading.conversation;
+            let completed = end.reading.ending == Ending::Completed;
+            let conversation = &end.reading.conversation;
             conversation.fault_at_time_limit(limit, completed, has_worked)
         }
         Some(WireEnd::NoRequest) if !has_worked => {
@@ -235,8 +271,8 @@ fn work(
         }
         Some(_) => None,
     });
-    if work.service_fault.is_some() && reading.conversation.progress() == 0 {
-        work.notes.extend(unknown_servers(&reading.mcp_servers));
+    if work.service_fault.is_some() && end.reading.conversation.progress() == 0 {
+        work.notes.extend(unknown_servers(&end.reading.mcp_servers));
     }
     Ok((end, work))
 }
@@ -312,10 +348,18 @@ fn compare(
     }
     notes.extend(restore_workspace(&run.dirs.here(), "the agent")?);
     let options = run.agent_tree();
+    // Removing what the agent has left for itself is a change of Terca's.
+    let has_leftovers = leftovers
+        .iter()
+        .any(|name| run.dirs.here().join(name).exists());
+    let is_touched = !has_leftovers && snapshot.is_root_touched(&run.dirs.here());
     remove_leftovers(&run.dirs.here(), leftovers, &options)?;
     let track_ignored = run.spec.case.suite.track_ignored;
     let changes = match snapshot.changes(&run.dirs.here(), track_ignored, &options) {
-        Ok(changes) => changes,
+        Ok(changes) => Changes {
+            is_touched: is_touched || changes.is_touched,
+            ..changes
+        },
         Err(error) => return left_too_much(&error).map_or(Err(error.into()), |much| Ok(Err(much))),
     };
     diff::write(

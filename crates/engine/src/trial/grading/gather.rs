@@ -83,7 +83,11 @@ fn command_end(
         return Err(StageError::Interrupted);
     }
     if ended.lost {
-        return Ok(None);
+        let is_outside = run.is_killed_from_outside(&ended);
+        return match is_outside && run.limits_met.is_empty() {
+            true => Err(StageError::killed_from_outside()),
+            false => Ok(None),
+        };
     }
     Ok(Some(CommandEnd {
         exit: ended.exit,

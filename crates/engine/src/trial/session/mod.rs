@@ -278,7 +278,10 @@ fn command_of(
     Ok(match launch {
         Launch::Program { program, args } => Ok((found.unwrap_or_else(|| program.into()), args)),
         Launch::Shell(command) => {
-            let command = context.sealed.command(&command);
+            let command = match &context.programs {
+                Some(programs) => programs.command(&command)?,
+                None => command,
+            };
             Ok(("/bin/sh".into(), vec!["-c".to_owned(), command]))
         }
         Launch::AcpClient { settings, agent } => {

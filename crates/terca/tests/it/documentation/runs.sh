@@ -77,17 +77,21 @@ SUITE
 terca ablate with-rules --parts rules
 cd ..
 
-# What goes wrong: a retry, a crash after some work, a variant that cannot run at all, a judge without a verdict, a run that stops early.
+# What goes wrong: a retry, one that passes after it, a crash after some work, a variant that cannot run at all, a judge without a verdict, a run that stops early.
 mkdir -p trouble && cd trouble
 cat > agent.sh <<'AGENT'
 #!/bin/sh
 case "$(cat)" in
   crash) touch something; exit 7 ;;
   again) exit 1 ;;
+  luck) echo x >> "$COUNT"; [ "$(wc -l < "$COUNT")" -eq 2 ] || exit 1; touch done ;;
 esac
 AGENT
 chmod +x agent.sh
-cat > terca.yaml <<'SUITE'
+cat > terca.yaml <<SUITE
+env: { COUNT: "$PWD/count" }
+SUITE
+cat >> terca.yaml <<'SUITE'
 environments:
   - { name: script, agent: { name: command, command: ./agent.sh } }
   - { name: missing, agent: goose }
@@ -102,6 +106,7 @@ evals:
             echo counted; false
           report: r.xml
   - { name: again, prompt: again, tests: [{ fileExists: done }] }
+  - { name: luck, prompt: luck, repetitions: 2, tests: [{ fileExists: done }] }
   - { name: open, prompt: work }
   - { name: unsure, prompt: work, tests: [{ judge: { rubric: clear?, agent: { name: command, command: echo unsure } } }] }
 SUITE

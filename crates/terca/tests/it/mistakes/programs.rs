@@ -163,9 +163,9 @@ pub fn mistakes() -> Vec<Mistake> {
                     eval("prompt: go\ntests: [{commandScore: echo well done}]\n"),
                 ],
                 "run",
-                3,
+                1,
                 [
-                    "`commandScore-1`", "\"well done\"", "not a number from 0 to 1",
+                    "commandScore-1", "\"well done\"", "not a number from 0 to 1",
                 ],
             )],
         ),
