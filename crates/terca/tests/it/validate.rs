@@ -95,7 +95,7 @@ fn evals_are_selected_and_a_variant_is_chosen() {
         assert!(!outcome.stdout.contains("two"), "{}", outcome.stdout);
         assert_eq!(
             project.results()["trials"].as_array().unwrap().len(),
-            5,
+            6,
             "each agent once, and the cheat with each set of tricks"
         );
         let trial = trial(&project, "one", "oracle");

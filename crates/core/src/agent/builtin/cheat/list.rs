@@ -112,7 +112,7 @@ pub static TRICKS: [Trick; 17] = [
         name: "later-tests",
         does: "rewrites the hidden files while a test runs it, and leaves files for later tests",
         cure: "start the work with `$TERCA_WORK`, where it cannot change the hidden files",
-        set: 3,
+        set: 4,
     },
     Trick {
         name: "shadows",
@@ -132,7 +132,7 @@ impl Trick {
 }
 
 /// The number of sets.
-pub const SETS: u32 = 3;
+pub const SETS: u32 = 4;
 
 /// The number of repetitions that play all sets, and then each trick by itself.
 pub const REPETITIONS: u32 = SETS + TRICKS.len() as u32;
