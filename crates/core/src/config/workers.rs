@@ -129,13 +129,7 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
         ),
         terca: fields.optional(
             "terca",
-            text_of_form(
-                "a path of Terca",
-                TERCA_PATTERN,
-                "a path has letters, digits and `._/+@%:,=-`, and begins neither with `~` nor with `-`",
-            )
-            .called("path")
-            .value(),
+            path_of_terca().value(),
             "The path of Terca on the other machine, which has the same version. Default: `terca`, on `PATH`.",
         ),
         dir: fields.optional(
@@ -159,7 +153,7 @@ fn fields_of(fields: &mut Fields<'_, '_>) -> Option<Written> {
         grace: fields.optional(
             "graceSeconds",
             count().value(),
-            "A trial counts as lost when it takes this much longer than the limits of its set-up, agent and tests \
+            "A trial counts as lost when it takes this much longer than the limits of its setup, agent and tests \
              together. Default: 600. Use more where copies of large workspaces take long.",
         ),
     };
@@ -305,6 +299,15 @@ fn preset() -> Kind<Preset> {
     let name = words.map(|(word, _)| format!("`{word}`")).join(", ");
     let preset = word(words, Some("`start` takes any other command line"));
     preset.value().called(&name)
+}
+
+fn path_of_terca() -> Kind<Located<String>> {
+    let path = text_of_form(
+        "a path of Terca",
+        TERCA_PATTERN,
+        "a path has letters, digits and `._/+@%:,=-`, and begins neither with `~` nor with `-`",
+    );
+    path.called("path")
 }
 
 fn hosts() -> Kind<Vec<String>> {

@@ -270,7 +270,7 @@ fn reasons_to_stop_are_told_and_the_work_is_judged() {
         ("max_tokens", 0, Some("`max_tokens`")),
         ("refusal", 0, Some("`refusal`")),
         ("cancelled", 0, Some("cancelled")),
-        ("tired", 3, None),
+        ("tired", 0, Some("unknown reason")),
     ] {
         let script =
             format!("on_prompt() {{ touch done; answer '{{\"stopReason\":\"{reason}\"}}'; }}");

@@ -116,10 +116,10 @@ fn stopped(reason: &str, session: &mut Session) -> Ending {
             let message = "the session was cancelled before its end";
             Ending::Crashed(TrialError::new(ErrorKind::Agent, message))
         }
-        other => failed(
-            ErrorKind::Agent,
-            format!("the agent stopped with an unknown reason: {other:?}"),
-        ),
+        other => {
+            let message = format!("the agent stopped with an unknown reason: {other:?}");
+            Ending::Crashed(TrialError::new(ErrorKind::Agent, message))
+        }
     }
 }
 

@@ -111,18 +111,21 @@ impl LeftWork {
     fn is_judged_crash(&self, end: &AgentEnd, run: &TrialRun<'_>) -> bool {
         // What it left is too much, which says nothing about trouble with a provider.
         let has_left_work = !self.changes.are_none() || !self.is_keepable;
+        let is_its_own =
+            |error: &TrialError| matches!(error.kind, ErrorKind::Agent | ErrorKind::AgentMissing);
         match &end.reading.ending {
             Ending::Completed => false,
             Ending::Crashed(_) if has_left_work => true,
-            Ending::Crashed(error) | Ending::Failed(error) => {
-                let says_no_more = matches!(error.kind, ErrorKind::Agent | ErrorKind::AgentMissing);
-                says_no_more && (has_left_work || self.has_begun(end, run))
+            Ending::Crashed(error) => {
+                is_its_own(error) && (self.has_begun(end, run) || end.ended.seconds >= LONG)
             }
+            // Its session may have failed before it was given the prompt.
+            Ending::Failed(error) => is_its_own(error) && self.has_begun(end, run),
         }
     }
 
     /// Returns whether the agent is known to have begun its work, be it that nothing is different now: a model answered, a tool
-    /// ran, something was changed and changed back, or it ran for long.
+    /// ran, or something was changed and changed back.
     fn has_begun(&self, end: &AgentEnd, run: &TrialRun<'_>) -> bool {
         let metered = end.wire.as_ref().filter(|wire| wire.requests > 0);
         let has_answer = match metered {
@@ -136,7 +139,6 @@ impl LeftWork {
         has_answer
             || used.into_iter().flatten().any(|number| number > 0)
             || is_silent && self.changes.is_touched
-            || end.ended.seconds >= LONG
     }
 
     /// Returns an error if rules or skills were in no request to a model, and the suite requires that they are.

@@ -98,13 +98,14 @@ fn what_tests_print_is_kept_when_their_time_is_over() {
 }
 
 #[test]
-fn a_program_that_is_missing_is_no_failure_of_the_agent() {
+fn tests_that_cannot_run_here_give_0_and_no_solution_passes_them() {
     let project = greet(project()).file("old/greet/run-tests.sh", "no-such-runner /app\n");
     project
         .terca(&["import", "terminal-bench", "old"])
         .expect_status(0);
-    project.terca(&["--agent", "nop"]).expect_status(3);
-    assert_eq!(project.only_trial()["error"]["kind"], "setup");
+    project.terca(&["--agent", "oracle"]).expect_status(1);
+    assert_eq!(project.only_trial()["score"], 0.0);
+    assert!(project.trial_file("run.log").contains("no-such-runner"));
 }
 
 #[test]

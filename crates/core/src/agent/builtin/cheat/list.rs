@@ -116,7 +116,7 @@ pub static TRICKS: [Trick; 17] = [
     },
     Trick {
         name: "shadows",
-        does: "lays packages and modules beside hidden ones, which are found before them",
+        does: "puts packages and modules beside hidden ones, which are found before them",
         cure: "give hidden files names that nobody guesses, or call them by their whole paths",
         set: 3,
     },
