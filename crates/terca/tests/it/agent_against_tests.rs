@@ -391,6 +391,8 @@ mod needs_root {
             // Where the machine does not let it, the agent has done its work like any other.
             if trial["status"] == "failed" {
                 has_note(&trial, note);
+                let notes = trial["notes"].to_string();
+                assert!(!notes.contains("removed its workspace"), "{notes}");
             }
         }
     }

@@ -156,7 +156,7 @@ fn the_first_five_minutes() {
     let proven = see(&project, "terca validate", 0);
     assert!(
         proven.contains(&format!(
-            "\n001-slug  passed  partial 0.25  failed  {SOUND}\n"
+            "\n001-slug  passed  partial 0.25  partial 0.25  {SOUND}\n"
         )),
         "{proven}"
     );

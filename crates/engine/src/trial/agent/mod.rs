@@ -290,7 +290,8 @@ fn left_work(
     notes.extend(taken.notes);
     let mut breach = taken.breach;
     let mut is_keepable = true;
-    let changes = match compare(run, snapshot, leftovers, &mut notes) {
+    let has_breach = breach.is_some();
+    let changes = match compare(run, snapshot, leftovers, has_breach, &mut notes) {
         Ok(Ok(changes)) => changes,
         Ok(Err(reason)) => {
             is_keepable = false;
@@ -343,12 +344,15 @@ fn compare(
     run: &TrialRun<'_>,
     snapshot: &Snapshot,
     leftovers: &[&str],
+    has_breach: bool,
     notes: &mut Vec<String>,
 ) -> Result<Result<Changes, String>, StageError> {
     if run.dirs.is_workspace_mounted() {
         return Ok(Err(MOUNTED.to_owned()));
     }
-    notes.extend(restore_workspace(&run.dirs.here(), "the agent")?);
+    let restored = restore_workspace(&run.dirs.here(), "the agent")?;
+    // A directory that cannot be moved back is not where it belongs, and nobody has removed it.
+    notes.extend(restored.filter(|_| !has_breach));
     let options = run.agent_tree();
     // Removing what the agent has left for itself is a change of Terca's.
     let has_leftovers = leftovers
