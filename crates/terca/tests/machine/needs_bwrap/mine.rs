@@ -361,11 +361,11 @@ fn an_interrupt_keeps_what_is_proven() {
         &commits[2][..9]
     );
     let written = format!("{} written: {eval}\n", &commits[1][..9]);
-    let is_end = |line: &&str| !line.starts_with("proving ");
+    let is_end = |line: &&str| !line.starts_with("trying ");
     let ends: Vec<&str> = outcome.stderr.lines().filter(is_end).collect();
     let told = format!("{refused}{written}");
     assert!(ends.join("\n").starts_with(told.trim_end()), "{ends:?}");
-    let begun = format!("proving {eval} in a sandbox\n");
+    let begun = format!("trying {eval} in a sandbox\n");
     assert!(outcome.stderr.contains(&begun), "{}", outcome.stderr);
     let total = "1 eval written, 1 commit refused";
     assert!(outcome.stdout.contains(total), "{}", outcome.stdout);
