@@ -170,6 +170,20 @@ impl WorkDir {
     }
 }
 
+/// Takes back the rights to the directories above a trial. Without namespaces an agent can take them away, from all trials.
+fn open_above(trials: &Utf8Path) {
+    let above: Vec<&Utf8Path> = trials.ancestors().take(3).collect();
+    for dir in above.into_iter().rev() {
+        let needed = if dir == trials { UNLISTED } else { PRIVATE };
+        let meta = dir.symlink_metadata();
+        let mode = meta.map_or(needed, |meta| meta.permissions().mode());
+        if mode & needed != needed {
+            // One that stays closed is told by the next step.
+            let _ = std::fs::set_permissions(dir, Permissions::from_mode(mode | needed));
+        }
+    }
+}
+
 /// Refuses a directory in which nothing that an agent builds, and no script, could be started.
 #[cfg(target_os = "linux")]
 fn starts_programs(dir: &Utf8Path) -> io::Result<()> {
@@ -255,6 +269,7 @@ pub struct CommandDirs<'a> {
 
 impl TrialDirs {
     fn create(trials: &Utf8Path) -> io::Result<Self> {
+        open_above(trials);
         let root = secret_dir(trials)?;
         let meta = fs_err::symlink_metadata(&root)?;
         let dirs = TrialDirs {
@@ -432,6 +447,7 @@ impl TrialDirs {
     }
 
     fn try_to_take_back(&mut self) -> io::Result<TakenBack> {
+        open_above(&self.trials);
         let mut taken = TakenBack::default();
         let mut is_lost = false;
         if self.is_workspace_mounted() {
