@@ -173,7 +173,11 @@ pub(super) fn work_command(
     };
     let (here, workspace) = (run.dirs.here(), shown(dirs.workspace));
     let view = command_view(run, Side::Tests, env, &[]);
-    let mut hidden: BTreeSet<Utf8PathBuf> = view.readable.iter().cloned().collect();
+    // The repository around the suite stays: the work may use a library that is installed from there.
+    let project = context.project_dir();
+    let own = view.readable.iter();
+    let own = own.filter(|path| project.path() != Some(path.as_path()));
+    let mut hidden: BTreeSet<Utf8PathBuf> = own.chain(&view.hidden).cloned().collect();
     hidden.extend([context.suite_dir.clone(), context.run_dir.clone()]);
     hidden.extend(context.work.shown_root().parent().map(Utf8Path::to_owned));
     let mut refused = BTreeSet::new();
